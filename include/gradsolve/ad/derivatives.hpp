@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/system.hpp>
+
+/// Derivatives of a right-hand side f(t, u, p), taken from the one functor that the user wrote.
+namespace gradsolve::detail {
+
+template <class F, class T>
+using StateOf = State<T, F::num_states>;
+template <class F, class T>
+using ParamsOf = Params<T, F::num_params>;
+
+/// f(t, u, p) for duals, with df/du from the system's own jacobian.
+template <class F, class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, Dual<T, K>> evaluate_with_jacobian(
+    const F& f, const Dual<T, K>& t, const StateOf<F, Dual<T, K>>& u,
+    const ParamsOf<F, Dual<T, K>>& p) {
+  constexpr int N = F::num_states;
+  StateOf<F, T> u_value;
+  for (int i = 0; i < N; ++i) u_value[i] = u[i].value;
+  ParamsOf<F, T> p_value;
+  for (int i = 0; i < F::num_params; ++i) p_value[i] = p[i].value;
+  const Matrix<T, N> jacobian = f.jacobian(t.value, u_value, p_value);
+  StateOf<F, Dual<T, K>> u_constant;
+  for (int i = 0; i < N; ++i) u_constant[i] = u_value[i];
+  StateOf<F, Dual<T, K>> r = f(t, u_constant, p);
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) axpy(jacobian[i][j], u[j].tangent, r[i].tangent);
+  return r;
+}
+
+/// f(t, u, p)
+template <class F, class T>
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> evaluate(const F& f, const T& t, const StateOf<F, T>& u,
+                                                   const ParamsOf<F, T>& p) {
+  if constexpr (is_dual<T>) {
+    static_assert(SystemOn<F, T>,
+                  "forward derivatives need a right-hand side that is a template on its scalar");
+    if constexpr (HasJacobian<F, typename T::T>) return evaluate_with_jacobian(f, t, u, p);
+  }
+  return f(t, u, p);
+}
+
+/// The adjoints that one vector-Jacobian product adds to: ubar is set, pbar and tbar are increased.
+template <class F, class T>
+struct Adjoints {
+  StateOf<F, T>& u;
+  ParamsOf<F, T>& p;
+  T& t;
+};
+
+/// Variables that one pass differentiates for. More than that would not fit in registers anyway.
+inline constexpr int max_variables = 48;
+
+/// One pass of automatic differentiation: variables [First, First + K) of (u, p, t).
+template <bool WithTime, int First, int K, class F, class T>
+KOKKOS_FORCEINLINE_FUNCTION void add_vjp(const F& f, const T& t, const StateOf<F, T>& u,
+                                         const ParamsOf<F, T>& p, const StateOf<F, T>& w,
+                                         Adjoints<F, T> bar) {
+  constexpr int N = F::num_states, P = F::num_params;
+  using D = SparseDual<T, K>;
+  StateOf<F, D> ud;
+  ParamsOf<F, D> pd;
+  static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA { ud[i] = D::variable(u[i], i - First); });
+  static_for<P>([&](auto i) GRADSOLVE_INLINE_LAMBDA { pd[i] = D::variable(p[i], N + i - First); });
+  const StateOf<F, D> r = f(WithTime ? D::variable(t, N + P - First) : D(t), ud, pd);
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    constexpr int variable = First + k;
+    auto add_to = [&](T& sum) GRADSOLVE_INLINE_LAMBDA {
+      static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+        if (r[i].depends[k]) sum = sum + w[i] * r[i].partial[k];
+      });
+    };
+    if constexpr (variable < N)
+      add_to(bar.u[variable]);
+    else if constexpr (variable < N + P)
+      add_to(bar.p[variable - N]);
+    else
+      add_to(bar.t);
+  });
+}
+
+/// bar.u = (df/du)^T w, bar.p += (df/dp)^T w and, WithTime, bar.t += (df/dt)^T w. From the system's
+/// own vjp where it has one, else by sparse duals.
+template <bool WithTime, class F, class T>
+KOKKOS_FORCEINLINE_FUNCTION void vjp(const F& f, const T& t, const StateOf<F, T>& u,
+                                     const ParamsOf<F, T>& p, const StateOf<F, T>& w,
+                                     Adjoints<F, T> bar) {
+  constexpr int N = F::num_states, P = F::num_params;
+  if constexpr (HasVjp<F, T>) {
+    const Cotangents<T, N, P> c = f.vjp(t, u, p, w);
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { bar.u[i] = c.u[i]; });
+    if constexpr (P > 0) axpy(T(1), c.p, bar.p);
+    if constexpr (WithTime) bar.t = bar.t + c.t;
+  } else {
+    constexpr int num_variables = N + P + (WithTime ? 1 : 0);
+    constexpr int K = num_variables < max_variables ? num_variables : max_variables;
+    static_assert(SystemOn<F, SparseDual<T, K>>,
+                  "gradients need a right-hand side that is a template on its scalar, or one with "
+                  "a member vjp(t, u, p, w)");
+    bar.u = filled<N>(T(0));
+    static_for<(num_variables + K - 1) / K>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
+      constexpr int first = pass * K;
+      constexpr int count = num_variables - first < K ? num_variables - first : K;
+      add_vjp<WithTime, first, count>(f, t, u, p, w, bar);
+    });
+  }
+}
+
+}  // namespace gradsolve::detail

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/ad/math.hpp>
+#include <gradsolve/ad/vector.hpp>
+
+namespace gradsolve {
+
+/// A value and its derivatives in K directions (forward mode).
+template <class T_, int K = 1>
+struct Dual {
+  using T = T_;
+  T value;
+  Vector<T, K> tangent;
+
+  Dual() = default;
+  /// A constant.
+  template <class A>
+    requires std::is_convertible_v<A, T>
+  KOKKOS_FORCEINLINE_FUNCTION Dual(const A& constant)
+      : value(constant), tangent(detail::filled<K>(T(0))) {}
+  KOKKOS_FORCEINLINE_FUNCTION Dual(const T& v, const Vector<T, K>& d) : value(v), tangent(d) {}
+};
+
+/// A value and its derivatives with respect to K variables, of which it knows those that are zero
+/// by structure. After inlining, `depends` is known to the compiler for straight-line code: what
+/// remains is the arithmetic of the nonzero entries of a sparse Jacobian, with the constants 1 and
+/// -1 folded away, in registers. Code that branches on values is right too, and decides at run
+/// time.
+template <class T_, int K>
+struct SparseDual {
+  using T = T_;
+  T value;
+  T partial[K];  // where depends
+  bool depends[K];
+
+  SparseDual() = default;
+  /// A constant.
+  template <class A>
+    requires std::is_convertible_v<A, T>
+  KOKKOS_FORCEINLINE_FUNCTION SparseDual(const A& constant) : value(constant) {
+    static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA { depends[k] = false; });
+  }
+  /// Variable number k; a constant if k is not in [0, K).
+  static KOKKOS_FORCEINLINE_FUNCTION SparseDual variable(const T& value, int k) {
+    SparseDual x(value);
+    static_for<K>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+      x.depends[i] = i == k;
+      x.partial[i] = T(1);
+    });
+    return x;
+  }
+};
+
+namespace detail {
+
+// The chain rule, for a function of one and of two arguments.
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain(const T& value, const T& dx, const Dual<T, K>& x) {
+  Dual<T, K> r;
+  r.value = value;
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA { r.tangent[k] = dx * x.tangent[k]; });
+  return r;
+}
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain(const T& value, const T& dx, const Dual<T, K>& x,
+                                             const T& dy, const Dual<T, K>& y) {
+  Dual<T, K> r;
+  r.value = value;
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    r.tangent[k] = dx * x.tangent[k] + dy * y.tangent[k];
+  });
+  return r;
+}
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain(const T& value, const T& dx,
+                                                   const SparseDual<T, K>& x) {
+  SparseDual<T, K> r;
+  r.value = value;
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    r.depends[k] = x.depends[k];
+    if (x.depends[k]) r.partial[k] = dx * x.partial[k];
+  });
+  return r;
+}
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain(const T& value, const T& dx,
+                                                   const SparseDual<T, K>& x, const T& dy,
+                                                   const SparseDual<T, K>& y) {
+  SparseDual<T, K> r;
+  r.value = value;
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    r.depends[k] = x.depends[k] || y.depends[k];
+    if (x.depends[k] && y.depends[k])
+      r.partial[k] = dx * x.partial[k] + dy * y.partial[k];
+    else if (x.depends[k])
+      r.partial[k] = dx * x.partial[k];
+    else if (y.depends[k])
+      r.partial[k] = dy * y.partial[k];
+  });
+  return r;
+}
+
+template <class D>
+inline constexpr bool is_dual = false;
+template <class T, int K>
+inline constexpr bool is_dual<Dual<T, K>> = true;
+template <class T, int K>
+inline constexpr bool is_dual<SparseDual<T, K>> = true;
+
+template <class D>
+concept AnyDual = is_dual<D>;
+/// A constant beside a dual.
+template <class A, class D>
+concept ConstantFor = !is_dual<A> && std::is_convertible_v<A, typename D::T>;
+
+}  // namespace detail
+
+template <detail::AnyDual D>
+KOKKOS_FORCEINLINE_FUNCTION D operator+(const D& x) {
+  return x;
+}
+template <detail::AnyDual D>
+KOKKOS_FORCEINLINE_FUNCTION D operator-(const D& x) {
+  return detail::chain(-x.value, typename D::T(-1), x);
+}
+
+// z = x OP y of two duals, of a dual and a constant, of a constant and a dual.
+#define GRADSOLVE_BINARY(OP, DX, DY)                                   \
+  template <detail::AnyDual D>                                         \
+  KOKKOS_FORCEINLINE_FUNCTION D operator OP(const D& a, const D& b) {  \
+    using T = typename D::T;                                           \
+    [[maybe_unused]] const T x = a.value, y = b.value;                 \
+    const T z = x OP y;                                                \
+    return detail::chain(z, T(DX), a, T(DY), b);                       \
+  }                                                                    \
+  template <detail::AnyDual D, detail::ConstantFor<D> A>               \
+  KOKKOS_FORCEINLINE_FUNCTION D operator OP(const D& a, const A& b) {  \
+    using T = typename D::T;                                           \
+    [[maybe_unused]] const T x = a.value, y = T(b);                    \
+    const T z = x OP y;                                                \
+    return detail::chain(z, T(DX), a);                                 \
+  }                                                                    \
+  template <detail::AnyDual D, detail::ConstantFor<D> A>               \
+  KOKKOS_FORCEINLINE_FUNCTION D operator OP(const A& a, const D& b) {  \
+    using T = typename D::T;                                           \
+    [[maybe_unused]] const T x = T(a), y = b.value;                    \
+    const T z = x OP y;                                                \
+    return detail::chain(z, T(DY), b);                                 \
+  }                                                                    \
+  template <detail::AnyDual D, class A>                                \
+  KOKKOS_FORCEINLINE_FUNCTION D& operator OP## = (D & a, const A& b) { \
+    return a = a OP b;                                                 \
+  }
+GRADSOLVE_BINARY(+, 1, 1)
+GRADSOLVE_BINARY(-, 1, -1)
+GRADSOLVE_BINARY(*, y, x)
+GRADSOLVE_BINARY(/, T(1) / y, -z / y)
+#undef GRADSOLVE_BINARY
+
+#define GRADSOLVE_COMPARE(OP)                                            \
+  template <detail::AnyDual D>                                           \
+  KOKKOS_FORCEINLINE_FUNCTION auto operator OP(const D& x, const D& y) { \
+    return x.value OP y.value;                                           \
+  }                                                                      \
+  template <detail::AnyDual D, detail::ConstantFor<D> A>                 \
+  KOKKOS_FORCEINLINE_FUNCTION auto operator OP(const D& x, const A& a) { \
+    return x.value OP typename D::T(a);                                  \
+  }                                                                      \
+  template <detail::AnyDual D, detail::ConstantFor<D> A>                 \
+  KOKKOS_FORCEINLINE_FUNCTION auto operator OP(const A& a, const D& x) { \
+    return typename D::T(a) OP x.value;                                  \
+  }
+GRADSOLVE_COMPARE(<)
+GRADSOLVE_COMPARE(<=)
+GRADSOLVE_COMPARE(>)
+GRADSOLVE_COMPARE(>=)
+GRADSOLVE_COMPARE(==)
+GRADSOLVE_COMPARE(!=)
+#undef GRADSOLVE_COMPARE
+
+/// The derivative of the branch that was chosen, times one; that of the other, times zero. A branch
+/// whose derivative is infinite there still spoils the result: guard its argument instead, as in
+/// `log(select(x > 0, x, 1))`.
+template <class C, detail::AnyDual D>
+KOKKOS_FORCEINLINE_FUNCTION D select(const C& condition, const D& x,
+                                     const std::type_identity_t<D>& y) {
+  using T = typename D::T;
+  return detail::chain(select(condition, x.value, y.value), select(condition, T(1), T(0)), x,
+                       select(condition, T(0), T(1)), y);
+}
+template <class C, detail::AnyDual D, detail::ConstantFor<D> A>
+KOKKOS_FORCEINLINE_FUNCTION D select(const C& condition, const A& x, const D& y) {
+  return select(condition, D(x), y);
+}
+
+#define GRADSOLVE_DUAL(NAME, SLOPE)                       \
+  template <detail::AnyDual D>                            \
+  KOKKOS_FORCEINLINE_FUNCTION D NAME(const D& argument) { \
+    using T = typename D::T;                              \
+    [[maybe_unused]] const T x = argument.value;          \
+    const T y = NAME(x);                                  \
+    return detail::chain(y, T(SLOPE), argument);          \
+  }
+GRADSOLVE_FOR_EACH_FUNCTION(GRADSOLVE_DUAL)
+#undef GRADSOLVE_DUAL
+
+template <detail::AnyDual D>
+KOKKOS_FORCEINLINE_FUNCTION D abs(const D& x) {
+  using T = typename D::T;
+  return detail::chain(abs(x.value), select(x.value < T(0), T(-1), T(1)), x);
+}
+/// x to a constant power.
+template <detail::AnyDual D, detail::ConstantFor<D> A>
+KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const A& a) {
+  using T = typename D::T;
+  return detail::chain(T(pow(x.value, T(a))), T(T(a) * pow(x.value, T(a) - T(1))), x);
+}
+template <detail::AnyDual D>
+KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const D& y) {
+  using T = typename D::T;
+  const T z = pow(x.value, y.value);
+  return detail::chain(z, T(y.value * pow(x.value, y.value - T(1))), x, T(z * log(x.value)), y);
+}
+
+}  // namespace gradsolve

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cstddef>
+
+namespace gradsolve::detail {
+
+/// What kernels see of a rank-2 View: element (i, j) at data[i * stride0 + j * stride1]. One type
+/// for every layout, so that a layout costs no instantiation and changes no bit. stride0 = 0: the
+/// same row for every trajectory (shared parameters).
+template <class T>
+struct StridedMatrix {
+  T* data = nullptr;
+  std::size_t stride0 = 0, stride1 = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::size_t i, std::size_t j) const {
+    return data[i * stride0 + j * stride1];
+  }
+};
+
+/// A number for each trajectory, or one for all (data == nullptr).
+template <class T>
+struct PerTrajectory {
+  const T* data = nullptr;
+  std::size_t stride = 0;
+  T value = T(0);
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(std::size_t i) const {
+    return data != nullptr ? data[i * stride] : value;
+  }
+};
+
+/// A View of rank 2 as it is, one of rank 1 as a row shared by all.
+template <class V>
+auto strided(const V& view) {
+  using T = std::remove_pointer_t<typename V::pointer_type>;
+  if constexpr (V::rank() == 2)
+    return StridedMatrix<T>{view.data(), view.stride(0), view.stride(1)};
+  else
+    return StridedMatrix<T>{view.data(), 0, view.stride(0)};
+}
+
+template <class V>
+auto strided_const(const V& view) {
+  const auto m = strided(view);
+  return StridedMatrix<const typename V::non_const_value_type>{m.data, m.stride0, m.stride1};
+}
+
+}  // namespace gradsolve::detail

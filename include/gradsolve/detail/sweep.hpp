@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/ensemble.hpp>
+#include <gradsolve/kernels/slice.hpp>
+#include <gradsolve/mesh/plan.hpp>
+#include <gradsolve/record_data.hpp>
+#include <gradsolve/system.hpp>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+/// What the host side of every sweep shares: the choice of the lane type and the checks.
+namespace gradsolve::detail {
+
+/// The lanes of a thread: Width trajectories, or by default as many as SIMD registers hold; one
+/// where the system branches on its values or cannot be called with a pack.
+template <class F, class Exec, class Scalar, int Width>
+constexpr int lane_width() {
+  constexpr int simd = Backend<Exec>::simd_width(sizeof(Scalar));
+  if constexpr (Width > 0) return Width;
+  if constexpr (simd == 1 || branches_v<F>)
+    return 1;
+  else
+    return SystemOn<F, Pack<Scalar, simd>> ? simd : 1;
+}
+template <class F, class Exec, class Scalar, int Width>
+using LaneOf = typename LaneOfWidth<Scalar, lane_width<F, Exec, Scalar, Width>()>::Type;
+
+template <class Exec, class V>
+constexpr void check_accessible() {
+  static_assert(Kokkos::SpaceAccessibility<Exec, typename V::memory_space>::accessible,
+                "a View that a sweep reads must be accessible from its execution space");
+}
+
+template <class F, class Exec, class States, class Parameters>
+void check_ensemble(const char* function, const Ensemble<States, Parameters>& ensemble) {
+  static_assert(System<F>,
+                "a right-hand side has static constexpr int num_states, num_params and a call "
+                "operator (T t, const State<T, N>& u, const Params<T, P>& p) -> State<T, N>");
+  check_accessible<Exec, States>();
+  check_accessible<Exec, Parameters>();
+  if (ensemble.num_states() != F::num_states)
+    refuse(function, "ensemble: u0", shape_text(ensemble.states().extent(0), ensemble.num_states()),
+           "a row of " + std::to_string(F::num_states) + " states for each trajectory");
+  if (ensemble.num_params() != F::num_params)
+    refuse(function, "ensemble: params", std::to_string(ensemble.num_params()) + " parameters",
+           std::to_string(F::num_params));
+}
+
+template <class F, class Exec, class L, class Rec, class States, class Parameters>
+void check_record(const char* function, const Rec& record,
+                  const Ensemble<States, Parameters>& ensemble) {
+  check_ensemble<F, Exec>(function, ensemble);
+  static_assert(std::is_same_v<typename Rec::Scalar, typename Ensemble<States, Parameters>::Scalar>,
+                "a record and an ensemble have the same scalar type");
+  if (record.size() != ensemble.size())
+    refuse(function, "ensemble", std::to_string(ensemble.size()) + " trajectories",
+           std::to_string(record.size()) + ", as many as were recorded");
+  if (record.mesh.width != slice_width<Exec, L>)
+    refuse(function, "record", "a mesh in slices of " + std::to_string(record.mesh.width),
+           std::to_string(slice_width<Exec, L>) +
+               ": record and replay on the same execution space, with the same system");
+}
+
+/// A direction (or cotangent) has the shape of what it belongs to, or no memory: zero.
+template <class Exec, class D, class V>
+void check_direction(const char* function, const char* argument, const D& direction, const V& of) {
+  check_accessible<Exec, D>();
+  static_assert(D::rank() == V::rank(), "a direction has the rank of what it is a direction of");
+  static_assert(std::is_same_v<typename D::non_const_value_type, typename V::non_const_value_type>,
+                "a direction has the scalar type of the ensemble");
+  if (direction.data() == nullptr) return;
+  auto columns = [](const auto& v) { return v.rank() == 2 ? v.extent(1) : std::size_t(1); };
+  if (direction.extent(0) != of.extent(0) || columns(direction) != columns(of))
+    refuse(function, argument, shape_text(direction.extent(0), columns(direction)),
+           shape_text(of.extent(0), columns(of)));
+}
+
+/// A View (n, columns) with the trajectory as the fast index; reallocated only to change shape.
+template <class Exec, class S, class MemorySpace>
+void resize_rows(const Exec& exec, Kokkos::View<S**, Kokkos::LayoutLeft, MemorySpace>& view,
+                 int rows, int columns, const std::string& label) {
+  if (static_cast<int>(view.extent(0)) != rows || static_cast<int>(view.extent(1)) != columns)
+    view = Kokkos::View<S**, Kokkos::LayoutLeft, MemorySpace>(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows, columns);
+}
+template <class Exec, class S, class MemorySpace>
+void resize(const Exec& exec, Kokkos::View<S*, MemorySpace>& view, std::size_t size,
+            const std::string& label) {
+  if (view.extent(0) != size)
+    view = Kokkos::View<S*, MemorySpace>(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), size);
+}
+
+}  // namespace gradsolve::detail

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// Everything: ensembles of small ODE systems, solved and differentiated exactly.
+#include <gradsolve/ensemble.hpp>
+#include <gradsolve/gradient.hpp>
+#include <gradsolve/methods/bogacki_shampine3.hpp>
+#include <gradsolve/methods/dop853.hpp>
+#include <gradsolve/methods/dormand_prince5.hpp>
+#include <gradsolve/methods/euler.hpp>
+#include <gradsolve/methods/heun.hpp>
+#include <gradsolve/methods/rk4.hpp>
+#include <gradsolve/methods/tsit5.hpp>
+#include <gradsolve/methods/verner7.hpp>
+#include <gradsolve/methods/verner9.hpp>
+#include <gradsolve/options.hpp>
+#include <gradsolve/record.hpp>
+#include <gradsolve/replay.hpp>
+#include <gradsolve/status.hpp>
+#include <gradsolve/system.hpp>

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/kernels/slice.hpp>
+#include <gradsolve/status.hpp>
+#include <gradsolve/stepping/controller.hpp>
+#include <gradsolve/stepping/explicit_rk.hpp>
+
+namespace gradsolve::detail {
+
+template <class Scalar>
+struct RecordOutput {
+  StridedMatrix<Scalar> states;
+  Status* status;
+  int *num_steps, *num_rejected, *num_rhs;
+  int* overflow;  // set to 1: some slice was too short
+};
+
+/// The adaptive solve. Stores the end of each accepted step where `store`, and counts them anyway:
+/// past the room of a slice it only counts.
+template <class M, class F, class L>
+struct RecordKernel {
+  using S = ScalarOf<L>;
+  static constexpr int N = F::num_states, P = F::num_params;
+  static constexpr int width = LaneTraits<L>::width;
+  static constexpr int order = M::error_order > 0 ? M::error_order : 1;
+
+  F f;
+  StridedMatrix<const S> u0, params;
+  PerTrajectory<S> t0, t1;
+  Options options;
+  bool store;
+  MeshAccess<S> mesh;
+  RecordOutput<S> out;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    const int slice = slice_of(team);
+    if (slice >= mesh.num_slices) return;
+    constexpr int threads = Backend<typename Member::execution_space>::threads_per_slice;
+    const auto lanes = Kokkos::ThreadVectorRange(team, threads);
+    int longest = 0;
+    Kokkos::parallel_reduce(
+        lanes,
+        [&](int thread, int& rows) { rows = Kokkos::max(rows, solve(slice, thread * width)); },
+        Kokkos::Max<int>(longest));
+    if (!store) return;
+    const int capacity = mesh.capacity(slice);
+    Kokkos::parallel_for(
+        lanes, [&](int thread) { pad(slice, thread * width, Kokkos::min(longest, capacity)); });
+    Kokkos::single(Kokkos::PerThread(team), [&]() {
+      mesh.num_rows[slice] = Kokkos::min(longest, capacity);
+      if (longest > capacity) *out.overflow = 1;
+    });
+  }
+
+  /// Solves the trajectories of one thread; returns the largest number of steps among them.
+  KOKKOS_FUNCTION GRADSOLVE_FLATTEN int solve(int slice, int first_lane) const {
+    const LaneIndices<L> lanes(mesh.order, slice * mesh.width + first_lane);
+    const L t_begin = lanes.gather(t0), t_final = lanes.gather(t1);
+    StateOf<F, L> u = lanes.template gather<N>(u0);
+    const ParamsOf<F, L> p = lanes.template gather<P>(params);
+    L t = t_begin;
+
+    Status status[width];
+    MaskOf<L> active(false);
+    for (int lane = 0; lane < width; ++lane) {
+      const bool good = input_is_finite(lane, t_begin, t_final, u, p);
+      status[lane] = good ? Status::success : Status::bad_input;
+      set_lane(active, lane,
+               lanes.used(lane) && good && lane_of(t_begin, lane) != lane_of(t_final, lane));
+    }
+
+    StateOf<F, L> k0 = evaluate(f, t, u, p);
+    const MaskOf<L> start_is_finite = all_finite(k0);
+    for (int lane = 0; lane < width; ++lane)
+      if (lane_of(active, lane) && !lane_of(start_is_finite, lane))
+        status[lane] = Status::non_finite;
+    active = active && start_is_finite;
+
+    const L direction = select(t_final < t_begin, L(-1), L(1));
+    L dt = first_step(t_begin, t_final, u, p, k0, direction);
+    StepControl<order, L> control;
+    IntOf<L> steps(0), rejected(0);
+    int attempts = 0;
+    S* const ends = store ? mesh.ends_of(slice, first_lane) : nullptr;
+    const int capacity = store ? mesh.capacity(slice) : 0;
+    const bool fixed = M::error_order == 0 || options.is_fixed();
+    while (any(active)) {
+      ++attempts;
+      MaskOf<L> last = !(abs(t_final - t) > abs(dt));
+      L t_new = select(last, t_final, t + dt);
+      if (fixed) fixed_step_end(t_begin, t_final, attempts, last, t_new);
+      const L h = t_new - t;
+      const Attempt<F, L> trial =
+          attempt<M>(f, t, t_new, u, p, k0, S(options.rtol), S(options.atol));
+
+      // Steps of fixed size ask nothing of the error estimate.
+      const L ratio2 = fixed ? L(0) : trial.ratio2;
+      const MaskOf<L> finite = all_finite(trial.u, ratio2);
+      const MaskOf<L> accepted = active && finite && ratio2 <= L(1);
+      store_ends(ends, capacity, accepted, steps, t_new);
+      for_each_index<N>([&](int i)
+                            GRADSOLVE_INLINE_LAMBDA { u[i] = select(accepted, trial.u[i], u[i]); });
+      t = select(accepted, t_new, t);
+      if constexpr (M::fsal) {
+        for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+          k0[i] = select(accepted, trial.k_last[i], k0[i]);
+        });
+      } else {
+        if (any(accepted)) k0 = evaluate(f, t, u, p);
+      }
+      steps = steps + select(accepted, IntOf<L>(1), IntOf<L>(0));
+      rejected = rejected + select(active && !accepted, IntOf<L>(1), IntOf<L>(0));
+
+      MaskOf<L> failed = active && !accepted;
+      // (t + dt) - t may be larger than dt by rounding.
+      const L tried = min(abs(dt), abs(h));
+      if (!fixed) {
+        dt = h * control.factor(options.controller, ratio2, accepted, finite);
+        if (options.max_step > 0) dt = direction * min(abs(dt), L(S(options.max_step)));
+        if (options.min_step > 0) dt = direction * max(abs(dt), L(S(options.min_step)));
+        failed = (failed && tried <= L(S(options.min_step))) || (active && t + dt == t);
+      }
+      active = active && !(accepted && last);
+      failed = active && (failed || MaskOf<L>(attempts >= options.max_steps));
+      if (any(failed)) {
+        for (int lane = 0; lane < width; ++lane)
+          if (lane_of(failed, lane))
+            status[lane] = why(!lane_of(finite, lane), attempts, lane_of(tried, lane));
+        active = active && !failed;
+      }
+    }
+
+    lanes.scatter(u, out.states);
+    int longest = 0;
+    for (int lane = 0; lane < width; ++lane) {
+      const int n = static_cast<int>(lane_of(steps, lane)),
+                r = static_cast<int>(lane_of(rejected, lane));
+      longest = Kokkos::max(longest, n);
+      if (!lanes.used(lane)) continue;
+      const int j = lanes.index[lane];
+      out.status[j] = status[lane];
+      out.num_steps[j] = n;
+      out.num_rejected[j] = r;
+      out.num_rhs[j] =
+          1 + n * (M::fsal ? M::num_stages - 1 : M::num_stages) + r * (M::num_stages - 1);
+    }
+    return longest;
+  }
+
+  KOKKOS_FUNCTION bool input_is_finite(int lane, const L& t_begin, const L& t_final,
+                                       const StateOf<F, L>& u, const ParamsOf<F, L>& p) const {
+    S sum = S(0) * lane_of(t_begin, lane) + S(0) * lane_of(t_final, lane);
+    for_each_index<N>([&](int i) { sum += S(0) * lane_of(u[i], lane); });
+    for_each_index<P>([&](int i) { sum += S(0) * lane_of(p[i], lane); });
+    return sum == S(0);
+  }
+
+  /// Whether `other` and all components of x are finite.
+  static KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> all_finite(const StateOf<F, L>& x,
+                                                          const L& other = L(0)) {
+    L sum = other;
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + L(0) * x[i]; });
+    return is_finite(sum);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION L first_step(const L& t_begin, const L& t_final,
+                                           const StateOf<F, L>& u, const ParamsOf<F, L>& p,
+                                           const StateOf<F, L>& k0, const L& direction) const {
+    L dt = abs(t_final - t_begin) / L(100);
+    if (options.first_step > 0)
+      dt = L(S(options.first_step));
+    else if (options.first_step_rule == FirstStep::hairer)
+      dt =
+          hairer_first_step<order>(f, t_begin, t_final, u, p, k0, S(options.rtol), S(options.atol));
+    if (options.max_step > 0) dt = min(dt, L(S(options.max_step)));
+    if (options.min_step > 0) dt = max(dt, L(S(options.min_step)));
+    return direction * dt;
+  }
+
+  /// Step number `step` (from 1) of a fixed mesh ends at t0 + step h, the last one at t1.
+  KOKKOS_FORCEINLINE_FUNCTION void fixed_step_end(const L& t_begin, const L& t_final, int step,
+                                                  MaskOf<L>& last, L& t_new) const {
+    const L span = t_final - t_begin;
+    if (options.fixed_steps > 0) {
+      last = MaskOf<L>(step >= options.fixed_steps);
+      t_new = select(last, t_final, t_begin + span * (L(S(step)) / L(S(options.fixed_steps))));
+    } else {
+      // A last step shorter than a millionth is the rounding of span / h, not a step.
+      const L reached = L(S((step + 1e-6) * options.fixed_step));
+      last = !(abs(span) > reached);
+      const L moved = L(S(step * options.fixed_step));
+      t_new = select(last, t_final, t_begin + select(span < L(0), -moved, moved));
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void store_ends(S* ends, int capacity, const MaskOf<L>& accepted,
+                                              const IntOf<L>& steps, const L& t_new) const {
+    for (int lane = 0; lane < width; ++lane) {
+      const int row = static_cast<int>(lane_of(steps, lane));
+      if (lane_of(accepted, lane) && row < capacity)
+        ends[std::int64_t(row) * mesh.width + lane] = lane_of(t_new, lane);
+    }
+  }
+
+  /// Lanes that are through repeat their last time up to the slice's longest trajectory.
+  KOKKOS_FUNCTION void pad(int slice, int first_lane, int rows) const {
+    const LaneIndices<L> lanes(mesh.order, slice * mesh.width + first_lane);
+    for (int lane = 0; lane < width; ++lane) {
+      const int steps = lanes.used(lane) ? out.num_steps[lanes.index[lane]] : 0;
+      S* const ends = mesh.ends_of(slice, first_lane + lane);
+      S last = t0(lanes.source(lane));
+      if (steps > 0 && steps <= rows) last = ends[std::int64_t(steps - 1) * mesh.width];
+      for (int row = steps; row < rows; ++row) ends[std::int64_t(row) * mesh.width] = last;
+    }
+  }
+
+  KOKKOS_FUNCTION Status why(bool non_finite, int attempts, S h) const {
+    if (attempts >= options.max_steps) return Status::max_steps;
+    if (non_finite) return Status::non_finite;
+    return options.min_step > 0 && h <= S(options.min_step) ? Status::step_too_small
+                                                            : Status::stalled;
+  }
+};
+
+}  // namespace gradsolve::detail

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/mesh/mesh.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <Kokkos_NestedSort.hpp>
+
+#include <algorithm>
+#include <string>
+
+/// Lays out a mesh once the number of steps of every trajectory is known.
+namespace gradsolve::detail {
+
+/// Trajectories are sorted within windows of this many: enough to fill every slice evenly, and the
+/// inputs of a slice stay near one another.
+inline constexpr int sort_window = 2048;
+
+/// Sorts the trajectories of a window by falling number of steps, equal ones by index.
+template <class MemorySpace>
+struct SortWindow {
+  using Key = std::uint64_t;
+  template <class Exec>
+  using Keys = Kokkos::View<Key*, typename Exec::scratch_memory_space,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  int n, num_lanes;
+  Kokkos::View<const int*, MemorySpace> num_steps;
+  Kokkos::View<int*, MemorySpace> order;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    using Exec = typename Member::execution_space;
+    const int begin = team.league_rank() * sort_window;
+    const int left = num_lanes - begin, count = left < sort_window ? left : sort_window;
+    Keys<Exec> keys(team.team_scratch(0), count);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int i) {
+      const int j = begin + i;
+      const Key steps = j < n ? static_cast<Key>(num_steps(j)) : 0;
+      keys(i) = j < n ? ((~steps) << 32) | static_cast<Key>(j) : ~Key(0);
+    });
+    team.team_barrier();
+    Kokkos::Experimental::sort_team(team, keys);
+    team.team_barrier();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int i) {
+      order(begin + i) = keys(i) == ~Key(0) ? -1 : static_cast<int>(keys(i) & 0xffffffffu);
+    });
+  }
+};
+
+/// Rows of each slice, with room to grow, summed up.
+template <class MemorySpace>
+struct SliceRows {
+  int width;
+  double slack;
+  Kokkos::View<const int*, MemorySpace> num_steps;
+  Kokkos::View<const int*, MemorySpace> order;
+  Kokkos::View<std::int64_t*, MemorySpace> first_row;
+
+  KOKKOS_FUNCTION int rows(int slice) const {
+    int longest = 0;
+    for (int lane = 0; lane < width; ++lane) {
+      const int j = order(slice * width + lane);
+      if (j >= 0) longest = Kokkos::max(longest, num_steps(j));
+    }
+    return longest + static_cast<int>(slack * longest + (slack > 0 ? 2 : 0));
+  }
+  KOKKOS_FUNCTION void operator()(int slice, std::int64_t& sum, bool final) const {
+    if (final) first_row(slice) = sum;
+    sum += rows(slice);
+    if (final) first_row(slice + 1) = sum;
+  }
+  struct Longest {
+    SliceRows plan;
+    KOKKOS_FUNCTION void operator()(int slice, int& longest) const {
+      longest = Kokkos::max(longest, plan.rows(slice));
+    }
+  };
+};
+
+/// Allocates `view` to hold at least `size` elements; keeps what is there where it is enough.
+template <class Exec, class View>
+void reserve(const Exec& exec, View& view, std::size_t size, const std::string& label) {
+  if (view.extent(0) < size) {
+    view = View();  // never both at once
+    view = View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), size);
+  }
+}
+
+/// Sorts and slices. Slices have `slack` (a share of their rows) to spare, for the next record into
+/// the same mesh. Synchronises exec.
+template <class Exec, class Scalar, class MemorySpace>
+void plan(const Exec& exec, Mesh<Scalar, MemorySpace>& mesh,
+          const Kokkos::View<int*, MemorySpace>& num_steps, double slack) {
+  const int num_lanes = mesh.num_slices * mesh.width;
+  const int num_windows = (num_lanes + sort_window - 1) / sort_window;
+  using Sort = SortWindow<MemorySpace>;
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  Sort sort{mesh.num_trajectories, num_lanes, num_steps, mesh.order};
+  const int scratch = Sort::template Keys<Exec>::shmem_size(sort_window);
+  Policy policy(exec, num_windows, Kokkos::AUTO);
+  policy.set_scratch_size(0, Kokkos::PerTeam(scratch));
+  Kokkos::parallel_for("gradsolve::plan::sort", policy, sort);
+
+  SliceRows<MemorySpace> rows{mesh.width, slack, num_steps, mesh.order, mesh.first_row};
+  const Kokkos::RangePolicy<Exec> slices(exec, 0, mesh.num_slices);
+  Kokkos::parallel_scan("gradsolve::plan::rows", slices, rows, mesh.total_rows);
+  Kokkos::parallel_reduce("gradsolve::plan::longest", slices,
+                          typename SliceRows<MemorySpace>::Longest{rows},
+                          Kokkos::Max<int>(mesh.max_rows));
+}
+
+}  // namespace gradsolve::detail

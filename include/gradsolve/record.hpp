@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/detail/sweep.hpp>
+#include <gradsolve/kernels/record_kernel.hpp>
+
+namespace gradsolve {
+
+namespace detail {
+
+/// Throws InvalidArgument for options that make no sense, whatever the ensemble.
+void check_options(const Options& options, const char* method, bool has_error_estimate);
+
+/// Allocates the arrays of a record of n trajectories. True where it already holds a mesh for n
+/// trajectories in slices of `width`, whose plan can serve again.
+template <class Exec, class M, class S, class MemorySpace>
+bool prepare(const Exec& exec, Record<M, S, MemorySpace>& r, int n, int num_states, int width) {
+  const bool planned = r.mesh.num_trajectories == n && r.mesh.width == width;
+  resize_rows(exec, r.states, n, num_states, "gradsolve::Record::states");
+  resize(exec, r.status, n, "gradsolve::Record::status");
+  resize(exec, r.num_steps, n, "gradsolve::Record::num_steps");
+  resize(exec, r.num_rejected, n, "gradsolve::Record::num_rejected");
+  resize(exec, r.num_rhs, n, "gradsolve::Record::num_rhs");
+  if (planned) return true;
+
+  Mesh<S, MemorySpace>& mesh = r.mesh;
+  mesh.num_trajectories = n;
+  mesh.width = width;
+  mesh.num_slices = (n + width - 1) / width;
+  resize(exec, mesh.order, std::size_t(mesh.num_slices) * width, "gradsolve::Mesh::order");
+  resize(exec, mesh.first_row, std::size_t(mesh.num_slices) + 1, "gradsolve::Mesh::first_row");
+  resize(exec, mesh.num_rows, mesh.num_slices, "gradsolve::Mesh::num_rows");
+  if (r.overflow.data() == nullptr)
+    r.overflow = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>("gradsolve::Record::overflow");
+  const auto order = mesh.order;
+  Kokkos::parallel_for(
+      "gradsolve::record::order", Kokkos::RangePolicy<Exec>(exec, 0, order.extent(0)),
+      KOKKOS_LAMBDA(int i) { order(i) = i < n ? i : -1; });
+  return false;
+}
+
+}  // namespace detail
+
+/// Solves the ensemble adaptively and records the steps that each trajectory accepts.
+///
+///     auto record = gradsolve::record(exec, Lorenz{}, gradsolve::Tsit5{}, ensemble, {.rtol =
+///     1e-8});
+///
+/// A trajectory is accepted step by step where the error estimate e of the method's embedded pair
+/// satisfies  sqrt(mean_i (e_i / (atol + rtol max(|u_i|, |u_new_i|)))^2) <= 1.  What happens to one
+/// trajectory never touches another; how each ended is in Record::status.
+///
+/// `out` is reused: recording again for as many trajectories allocates nothing and solves once,
+/// unless some trajectory outgrew its place. A first record solves twice, once to count the steps.
+///
+/// Width: trajectories that a CPU thread advances at once; 0: what its SIMD registers hold.
+///
+/// Synchronises exec: it waits for the number of steps.
+/// Throws InvalidArgument where shapes disagree with the system or an option makes no sense.
+template <int Width = 0, class Exec, class F, class M, class States, class Parameters,
+          class Scalar = typename States::non_const_value_type>
+void record(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
+            const Options& options, Record<M, Scalar, typename Exec::memory_space>& out) {
+  using namespace detail;
+  using L = LaneOf<F, Exec, Scalar, Width>;
+  Kokkos::Profiling::ScopedRegion region("gradsolve::record");
+  check_ensemble<F, Exec>("record", ensemble);
+  check_options(options, M::name, M::error_order > 0);
+
+  const int n = ensemble.size();
+  const bool planned = prepare(exec, out, n, F::num_states, slice_width<Exec, L>);
+  out.options = options;
+  if (n == 0) return;
+
+  using Kernel = RecordKernel<M, F, L>;
+  auto solve = [&](bool store, const char* label) {
+    out.overflow() = 0;
+    const Kernel kernel{system,
+                        strided_const(ensemble.states()),
+                        strided_const(ensemble.params()),
+                        ensemble.t0(),
+                        ensemble.t1(),
+                        options,
+                        store,
+                        MeshAccess(out.mesh),
+                        {strided(out.states), out.status.data(), out.num_steps.data(),
+                         out.num_rejected.data(), out.num_rhs.data(), out.overflow.data()}};
+    Kokkos::parallel_for(label, slice_policy(exec, out.mesh.num_slices), kernel);
+  };
+  auto lay_out = [&](double slack) {
+    plan(exec, out.mesh, out.num_steps, slack);
+    reserve(exec, out.mesh.ends, std::size_t(out.mesh.total_rows) * out.mesh.width,
+            "gradsolve::Mesh::ends");
+  };
+
+  if (!planned) {
+    solve(false, "gradsolve::record::count");
+    lay_out(0);
+  }
+  solve(true, "gradsolve::record");
+  exec.fence("gradsolve::record: number of steps");
+  if (out.overflow() != 0) {  // the counts are right; only their place was too small
+    lay_out(0.125);
+    solve(true, "gradsolve::record");
+  }
+}
+
+template <int Width = 0, class Exec, class F, class M, class States, class Parameters,
+          class Scalar = typename States::non_const_value_type>
+Record<M, Scalar, typename Exec::memory_space> record(const Exec& exec, const F& system, M method,
+                                                      const Ensemble<States, Parameters>& ensemble,
+                                                      const Options& options = {}) {
+  Record<M, Scalar, typename Exec::memory_space> out;
+  record<Width>(exec, system, method, ensemble, options, out);
+  return out;
+}
+
+/// How many trajectories ended in each Status, by its value. Synchronises exec.
+template <class Exec, class M, class S, class MemorySpace>
+Kokkos::Array<int, num_status_values> count_status(const Exec& exec,
+                                                   const Record<M, S, MemorySpace>& record) {
+  Kokkos::Array<int, num_status_values> counts;
+  const auto status = record.status;
+  for (int value = 0; value < num_status_values; ++value)
+    Kokkos::parallel_reduce(
+        "gradsolve::count_status", Kokkos::RangePolicy<Exec>(exec, 0, record.size()),
+        KOKKOS_LAMBDA(int i, int& sum) { sum += static_cast<int>(status(i)) == value; },
+        counts[value]);
+  return counts;
+}
+
+/// The steps of one trajectory on the host: the end times of its steps. Synchronises exec. For
+/// looking at; a sweep over many belongs in a kernel.
+template <class Exec, class M, class S, class MemorySpace>
+std::vector<S> step_ends(const Exec& exec, const Record<M, S, MemorySpace>& record,
+                         int trajectory) {
+  const auto& mesh = record.mesh;
+  auto copy = [&](const auto& view) {
+    auto host = Kokkos::create_mirror(Kokkos::HostSpace(), view);
+    Kokkos::deep_copy(exec, host, view);
+    exec.fence("gradsolve::step_ends");
+    return host;
+  };
+  const auto order = copy(mesh.order);
+  const auto first_row = copy(mesh.first_row);
+  const auto num_steps = copy(record.num_steps);
+  const auto ends = copy(mesh.ends);
+  int lane = 0;
+  while (order(lane) != trajectory) ++lane;
+  std::vector<S> times(num_steps(trajectory));
+  for (std::size_t i = 0; i < times.size(); ++i)
+    times[i] = ends((first_row(lane / mesh.width) + i) * mesh.width + lane % mesh.width);
+  return times;
+}
+
+}  // namespace gradsolve

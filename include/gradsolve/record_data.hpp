@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/mesh/mesh.hpp>
+#include <gradsolve/options.hpp>
+#include <gradsolve/status.hpp>
+
+namespace gradsolve {
+
+/// What record() leaves: the final states, how each trajectory fared, and the mesh of accepted
+/// steps that replay() and gradient() work on. A handle: copies share their memory.
+///
+/// All arrays are indexed by trajectory and live in MemorySpace.
+template <class Method_, class Scalar_, class MemorySpace_>
+struct Record {
+  using Method = Method_;
+  using Scalar = Scalar_;
+  using MemorySpace = MemorySpace_;
+
+  /// (n, N) u(t1); the last good state of a trajectory that stopped early.
+  Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> states;
+  Kokkos::View<Status*, MemorySpace> status;     ///< (n)
+  Kokkos::View<int*, MemorySpace> num_steps;     ///< (n) accepted steps (SUNDIALS: nst)
+  Kokkos::View<int*, MemorySpace> num_rejected;  ///< (n) failed error tests (SUNDIALS: netf)
+  Kokkos::View<int*, MemorySpace> num_rhs;       ///< (n) evaluations of f (SUNDIALS: nfe)
+
+  Options options;  ///< What it was recorded with.
+  Mesh<Scalar, MemorySpace> mesh;
+  Kokkos::View<int, Kokkos::SharedHostPinnedSpace> overflow;  ///< Internal.
+
+  int size() const { return mesh.num_trajectories; }
+};
+
+}  // namespace gradsolve

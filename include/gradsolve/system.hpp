@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/ad/dual.hpp>
+
+#include <concepts>
+
+/// What a user writes: the right-hand side f of u' = f(t, u, p), one functor,
+///
+///     struct Lorenz {
+///       static constexpr int num_states = 3, num_params = 3;
+///       template <class T>
+///       KOKKOS_FUNCTION gradsolve::State<T, 3> operator()(
+///           T t, const gradsolve::State<T, 3>& u, const gradsolve::Params<T, 3>& p) const {
+///         return {p[0] * (u[1] - u[0]), u[0] * (p[1] - u[2]) - u[1], u[0] * u[1] - p[2] * u[2]};
+///       }
+///     };
+///
+/// Optional members, found by concept:
+///   static constexpr bool branches = true;      it branches on its values (`if`, `while`): on a
+///                                               CPU it then runs one trajectory at a time
+///   vjp(t, u, p, w) -> Cotangents<T, N, P>      its own vector-Jacobian product
+///   jacobian(t, u, p) -> Matrix<T, N>           its own df/du
+namespace gradsolve {
+
+/// Row i holds the derivatives of component i.
+template <class T, int N>
+using Matrix = Vector<Vector<T, N>, N>;
+
+/// w^T df/du, w^T df/dp and w^T df/dt of a right-hand side f and a cotangent w.
+template <class T, int N, int P>
+struct Cotangents {
+  State<T, N> u;
+  Params<T, P> p;
+  T t;
+};
+
+/// A right-hand side that can be called with numbers of type T.
+template <class F, class T>
+concept SystemOn = requires(const F f, const T t, const State<T, F::num_states> u,
+                            const Params<T, F::num_params> p) {
+  { f(t, u, p) } -> std::convertible_to<State<T, F::num_states>>;
+};
+
+/// A right-hand side of any kind.
+template <class F>
+concept System = std::copy_constructible<F> && requires {
+  { F::num_states } -> std::convertible_to<int>;
+  { F::num_params } -> std::convertible_to<int>;
+} && (SystemOn<F, double> || SystemOn<F, float>);
+
+template <class F, class T>
+concept HasVjp = requires(const F f, const T t, const State<T, F::num_states> u,
+                          const Params<T, F::num_params> p) {
+  { f.vjp(t, u, p, u) } -> std::convertible_to<Cotangents<T, F::num_states, F::num_params>>;
+};
+
+template <class F, class T>
+concept HasJacobian = requires(const F f, const T t, const State<T, F::num_states> u,
+                               const Params<T, F::num_params> p) {
+  { f.jacobian(t, u, p) } -> std::convertible_to<Matrix<T, F::num_states>>;
+};
+
+/// Whether a system says that it branches on its values.
+template <class F>
+inline constexpr bool branches_v = [] {
+  if constexpr (requires { F::branches; }) return bool(F::branches);
+  return false;
+}();
+
+}  // namespace gradsolve
