@@ -33,11 +33,16 @@ class Ensemble {
                 "states are float or double");
   static_assert(std::is_same_v<Scalar, typename Parameters::non_const_value_type>,
                 "states and parameters have the same scalar type");
+  /// Trajectories are numbered by an int, with room for a last slice that is not full.
+  static constexpr std::size_t max_size = (std::size_t(1) << 31) - 4096;
   static constexpr bool shared_params = Parameters::rank() == 1;
 
   template <class T0, class T1>
   Ensemble(const States& u0, const Parameters& params, const T0& t0, const T1& t1)
       : states_(u0), params_(params), t0_(times(t0, "t0")), t1_(times(t1, "t1")) {
+    if (u0.extent(0) > max_size)
+      detail::refuse("Ensemble", "u0", std::to_string(u0.extent(0)) + " trajectories",
+                     std::to_string(max_size) + " at most");
     if (!shared_params && params.extent(0) != u0.extent(0))
       detail::refuse("Ensemble", "params",
                      detail::shape_text(params.extent(0), shared_params ? 1 : params.extent(1)),

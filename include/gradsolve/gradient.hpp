@@ -27,8 +27,8 @@ struct Gradient {
     Kokkos::View<Scalar*, MemorySpace> buffer;  // states of the slices in flight
     Matrix params_each;                         // (n, P) before they are summed
     Matrix partial;                             // partial sums
-    Kokkos::View<int, MemorySpace> taken;       // slices taken by the sweeps into this object
-    int taken_before = 0;
+    Kokkos::View<unsigned, MemorySpace> taken;       // slices taken by the sweeps into this object
+    unsigned taken_before = 0;
   } workspace;
 };
 
@@ -78,7 +78,7 @@ void reverse_sweep(const char* function, const Exec& exec, const F& system,
   }
   if (out.workspace.taken.data() == nullptr)
     out.workspace.taken =
-        Kokkos::View<int, MemorySpace>(Kokkos::view_alloc(exec, "gradsolve::Gradient::taken"));
+        Kokkos::View<unsigned, MemorySpace>(Kokkos::view_alloc(exec, "gradsolve::Gradient::taken"));
   if (n > 0) {
     const int slots = reserve_buffer(exec, record.mesh, F::num_states, out.workspace.buffer);
     const Kernel kernel{system,

@@ -3,6 +3,7 @@
 
 #include <gradsolve/detail/sweep.hpp>
 #include <gradsolve/kernels/record_kernel.hpp>
+#include <vector>
 
 namespace gradsolve {
 
@@ -134,6 +135,9 @@ Kokkos::Array<int, num_status_values> count_status(const Exec& exec,
 template <class Exec, class M, class S, class MemorySpace>
 std::vector<S> step_ends(const Exec& exec, const Record<M, S, MemorySpace>& record,
                          int trajectory) {
+  if (trajectory < 0 || trajectory >= record.size())
+    detail::refuse("step_ends", "trajectory", std::to_string(trajectory),
+                   "one of " + std::to_string(record.size()) + ", from 0");
   const auto& mesh = record.mesh;
   auto copy = [&](const auto& view) {
     auto host = Kokkos::create_mirror(Kokkos::HostSpace(), view);

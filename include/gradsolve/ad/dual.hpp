@@ -101,6 +101,24 @@ KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain(const T& value, const T& dx,
   return r;
 }
 
+/// The chain rule where dx may be infinite: what does not depend on x still has derivative 0, as
+/// sqrt(t) at t = 0 in the derivative with respect to a parameter.
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain_function(const T& value, const T& dx,
+                                                      const Dual<T, K>& x) {
+  Dual<T, K> r;
+  r.value = value;
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    r.tangent[k] = select(x.tangent[k] == T(0), T(0), T(dx * x.tangent[k]));
+  });
+  return r;
+}
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain_function(const T& value, const T& dx,
+                                                            const SparseDual<T, K>& x) {
+  return chain(value, dx, x);
+}
+
 template <class D>
 inline constexpr bool is_dual = false;
 template <class T, int K>
@@ -200,7 +218,7 @@ KOKKOS_FORCEINLINE_FUNCTION D select(const C& condition, const A& x, const D& y)
     using T = typename D::T;                              \
     [[maybe_unused]] const T x = argument.value;          \
     const T y = NAME(x);                                  \
-    return detail::chain(y, T(SLOPE), argument);          \
+    return detail::chain_function(y, T(SLOPE), argument); \
   }
 GRADSOLVE_FOR_EACH_FUNCTION(GRADSOLVE_DUAL)
 #undef GRADSOLVE_DUAL
@@ -210,17 +228,38 @@ KOKKOS_FORCEINLINE_FUNCTION D abs(const D& x) {
   using T = typename D::T;
   return detail::chain(abs(x.value), select(x.value < T(0), T(-1), T(1)), x);
 }
-/// x to a constant power.
+
+namespace detail {
+// The derivatives of z = x^y to x and to y: 0 where y or z is 0, not zero times infinity.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T pow_slope_of_base(const T& x, const T& y) {
+  return select(y == T(0), T(0), T(y * pow(x, y - T(1))));
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T pow_slope_of_exponent(const T& x, const T& z) {
+  const auto zero = z == T(0);
+  return select(zero, T(0), T(z * log(select(zero, T(1), x))));
+}
+}  // namespace detail
+
+/// x to a constant power, a constant to the power y, and x to the power y.
 template <detail::AnyDual D, detail::ConstantFor<D> A>
 KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const A& a) {
   using T = typename D::T;
-  return detail::chain(T(pow(x.value, T(a))), T(T(a) * pow(x.value, T(a) - T(1))), x);
+  return detail::chain(T(pow(x.value, T(a))), detail::pow_slope_of_base(x.value, T(a)), x);
+}
+template <detail::AnyDual D, detail::ConstantFor<D> A>
+KOKKOS_FORCEINLINE_FUNCTION D pow(const A& a, const D& y) {
+  using T = typename D::T;
+  const T z = pow(T(a), y.value);
+  return detail::chain(z, detail::pow_slope_of_exponent(T(a), z), y);
 }
 template <detail::AnyDual D>
 KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const D& y) {
   using T = typename D::T;
   const T z = pow(x.value, y.value);
-  return detail::chain(z, T(y.value * pow(x.value, y.value - T(1))), x, T(z * log(x.value)), y);
+  return detail::chain(z, detail::pow_slope_of_base(x.value, y.value), x,
+                       detail::pow_slope_of_exponent(x.value, z), y);
 }
 
 }  // namespace gradsolve

@@ -54,7 +54,7 @@ KOKKOS_FORCEINLINE_FUNCTION T abs(T x) {
 }
 template <class T, int W>
 KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> abs(Pack<T, W> x) {
-  return select(x < Pack<T, W>(0), -x, x);
+  return select(x <= Pack<T, W>(0), Pack<T, W>(0) - x, x);  // -0 becomes 0, as in a scalar
 }
 
 template <std::floating_point T>
@@ -66,6 +66,11 @@ KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> pow(Pack<T, W> x, std::type_identity_t<Pa
   Pack<T, W> z;
   for (int i = 0; i < W; ++i) z.set(i, Kokkos::pow(x[i], y[i]));
   return z;
+}
+template <class A, class T, int W>
+  requires std::is_arithmetic_v<A>
+KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> pow(A x, Pack<T, W> y) {
+  return pow(Pack<T, W>(x), y);
 }
 
 /// The smaller and the larger of two; a NaN in b is dropped, as `std::min(a, b)` does.

@@ -39,6 +39,24 @@ KOKKOS_FORCEINLINE_FUNCTION Vector<T, N> filled(const T& value) {
   return v;
 }
 
+// Vectors of packs are copied and combined component by component: g++ copies a struct through
+// memory in 16-byte pieces, and a wider load right behind waits for all of them.
+
+/// y = x
+template <class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION void copy(const Vector<T, N>& x, Vector<T, N>& y) {
+  for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { y[i] = x[i]; });
+}
+
+/// x + a y
+template <class A, class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION Vector<T, N> advanced(const Vector<T, N>& x, const A& a,
+                                                  const Vector<T, N>& y) {
+  Vector<T, N> z;
+  for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { z[i] = x[i] + a * y[i]; });
+  return z;
+}
+
 /// y += a x
 template <class A, class T, int N>
 KOKKOS_FORCEINLINE_FUNCTION void axpy(const A& a, const Vector<T, N>& x, Vector<T, N>& y) {

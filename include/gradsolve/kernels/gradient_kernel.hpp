@@ -27,8 +27,8 @@ struct GradientKernel {
   Seed seed;
   int num_slots;
   S* buffer;   // (num_slots, max_rows, N, mesh.width)
-  int* taken;  // slices taken so far, in this and in all earlier launches
-  int taken_before;
+  unsigned* taken;  // slices taken so far, in this and in all earlier launches
+  unsigned taken_before;
 
   StridedMatrix<S> states, du0, dparams;
   S* loss;  // null: not wanted
@@ -49,7 +49,7 @@ struct GradientKernel {
     int slice = 0;
     Kokkos::single(
         Kokkos::PerThread(team),
-        [&](int& next) { next = num_slots + Kokkos::atomic_fetch_add(taken, 1) - taken_before; },
+        [&](int& next) { next = num_slots + static_cast<int>(Kokkos::atomic_fetch_add(taken, 1u) - taken_before); },
         slice);
     return slice;
   }
@@ -103,7 +103,7 @@ struct GradientKernel {
       step_back(t, t_end, u, p, lambda, pbar);
       t_end = t;
       t = t_next;
-      u = u_next;
+      copy(u_next, u);
     }
   }
 
@@ -116,11 +116,13 @@ struct GradientKernel {
     if constexpr (std::is_same_v<MaskOf<L>, bool>) {
       if (moves) step_adjoint<false, M, F, L>(f, t, t_end, u, p, lambda, pbar, unused);
     } else {
-      StateOf<F, L> new_lambda = lambda;
-      ParamsOf<F, L> new_pbar = pbar;
+      StateOf<F, L> new_lambda;
+      ParamsOf<F, L> new_pbar;
+      copy(lambda, new_lambda);
+      if constexpr (P > 0) copy(pbar, new_pbar);
       step_adjoint<false, M, F, L>(f, t, t_end, u, p, new_lambda, new_pbar, unused);
-      update_where(moves, lambda, [&] { return new_lambda; });
-      if constexpr (P > 0) update_where(moves, pbar, [&] { return new_pbar; });
+      keep_where(moves, new_lambda, lambda);
+      if constexpr (P > 0) keep_where(moves, new_pbar, pbar);
     }
   }
 

@@ -100,15 +100,12 @@ struct RecordKernel {
       const MaskOf<L> finite = all_finite(trial.u, ratio2);
       const MaskOf<L> accepted = active && finite && ratio2 <= L(1);
       store_ends(ends, capacity, accepted, steps, t_new);
-      for_each_index<N>([&](int i)
-                            GRADSOLVE_INLINE_LAMBDA { u[i] = select(accepted, trial.u[i], u[i]); });
+      keep_where(accepted, trial.u, u);
       t = select(accepted, t_new, t);
       if constexpr (M::fsal) {
-        for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-          k0[i] = select(accepted, trial.k_last[i], k0[i]);
-        });
+        keep_where(accepted, trial.k_last, k0);
       } else {
-        if (any(accepted)) k0 = evaluate(f, t, u, p);
+        if (any(accepted)) copy(evaluate(f, t, u, p), k0);
       }
       steps = steps + select(accepted, IntOf<L>(1), IntOf<L>(0));
       rejected = rejected + select(active && !accepted, IntOf<L>(1), IntOf<L>(0));
@@ -118,6 +115,8 @@ struct RecordKernel {
       const L tried = min(abs(dt), abs(h));
       if (!fixed) {
         dt = h * control.factor(options.controller, ratio2, accepted, finite);
+        // Rounding may lead to the end that has just failed, for ever.
+        dt = select(!accepted && t + dt == t_new, L(S(0.25)) * h, dt);
         if (options.max_step > 0) dt = direction * min(abs(dt), L(S(options.max_step)));
         if (options.min_step > 0) dt = direction * max(abs(dt), L(S(options.min_step)));
         failed = (failed && tried <= L(S(options.min_step))) || (active && t + dt == t);

@@ -67,15 +67,21 @@ struct LaneIndices {
   }
 };
 
-/// x = condition ? y() : x, where y is costly: a plain scalar branches, a pack selects.
+/// x = y where the condition holds.
+template <class M, class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION void keep_where(const M& condition, const Vector<T, N>& y,
+                                            Vector<T, N>& x) {
+  for_each_index<N>(
+      [&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = select(condition, y[i], x[i]); });
+}
+
+/// x = y() where the condition holds; y is costly: a plain scalar branches, a pack selects.
 template <class M, class T, int N, class Y>
 KOKKOS_FORCEINLINE_FUNCTION void update_where(const M& condition, Vector<T, N>& x, Y&& y) {
   if constexpr (std::is_same_v<M, bool>) {
-    if (condition) x = y();
+    if (condition) copy(y(), x);
   } else {
-    const Vector<T, N> y_value = y();
-    for_each_index<N>([&](int i)
-                          GRADSOLVE_INLINE_LAMBDA { x[i] = select(condition, y_value[i], x[i]); });
+    keep_where(condition, y(), x);
   }
 }
 

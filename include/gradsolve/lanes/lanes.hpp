@@ -34,9 +34,9 @@ using IntOf = typename LaneTraits<L>::Int;
 
 /// a where the condition holds, b elsewhere; both are evaluated. The branch that every lane type
 /// and every derivative type understands.
-template <class T>
-  requires std::is_arithmetic_v<T>
-KOKKOS_FORCEINLINE_FUNCTION T select(bool condition, T a, T b) {
+template <class A, class B>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+KOKKOS_FORCEINLINE_FUNCTION std::common_type_t<A, B> select(bool condition, A a, B b) {
   return condition ? a : b;
 }
 template <class M, class T, int W>
@@ -45,9 +45,9 @@ KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> select(Mask<M, W> condition, Pack<T, W> a
                                               std::type_identity_t<Pack<T, W>> b) {
   return Pack<T, W>(condition.v ? a.v : b.v);
 }
-template <class M, class T, int W>
-  requires(sizeof(M) == sizeof(T))
-KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> select(Mask<M, W> condition, T a, Pack<T, W> b) {
+template <class M, class A, class T, int W>
+  requires(sizeof(M) == sizeof(T) && std::is_arithmetic_v<A>)
+KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> select(Mask<M, W> condition, A a, Pack<T, W> b) {
   return select(condition, Pack<T, W>(a), b);
 }
 template <class T, int W>

@@ -61,7 +61,7 @@ struct Pack {
   GRADSOLVE_HOST explicit Pack(Vector vector) : v(vector) {}
   template <class A>
     requires std::is_arithmetic_v<A>
-  GRADSOLVE_HOST Pack(A a) : v(Vector{} + static_cast<T>(a)) {}
+  GRADSOLVE_HOST Pack(A a) : v(static_cast<T>(a) - Vector{}) {}  // "+" would turn -0 into 0
 
   GRADSOLVE_HOST T operator[](int lane) const { return v[lane]; }
   GRADSOLVE_HOST void set(int lane, T value) { v[lane] = value; }

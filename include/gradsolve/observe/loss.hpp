@@ -44,6 +44,27 @@ struct LossSystem {
   }
 };
 
+/// The derivatives of a loss, one variable after the other: of a large state. Duals for all of its
+/// variables at once would be a minute of compile time for what is done once a trajectory.
+template <class Loss, class S, int N, int P>
+KOKKOS_FUNCTION void differentiate_loss(const Loss& loss, const State<S, N>& u,
+                                        const Params<S, P>& p, int trajectory, State<S, N>& ubar,
+                                        Params<S, P>& pbar) {
+  using D = Dual<S, 1>;
+  State<D, N> ud;
+  Params<D, P> pd;
+  for_each_index<N>([&](int i) { ud[i] = D(u[i]); });
+  if constexpr (P > 0) for_each_index<P>([&](int i) { pd[i] = D(p[i]); });
+  auto derivative = [&](D& variable) {
+    variable.tangent[0] = S(1);
+    const D value = call_loss(loss, ud, pd, trajectory);
+    variable.tangent[0] = S(0);
+    return value.tangent[0];
+  };
+  for_each_index<N>([&](int i) { ubar[i] = derivative(ud[i]); });
+  if constexpr (P > 0) for_each_index<P>([&](int i) { pbar[i] = derivative(pd[i]); });
+}
+
 /// Seeds the reverse sweep with a loss: returns its values and sets its derivatives.
 template <class Loss>
 struct LossSeed {
@@ -64,7 +85,10 @@ struct LossSeed {
       const LossSystem<Loss, N, P> system{loss, lanes.source(lane)};
       w[0] = S(1);
       set_lane(value, lane, call_loss(loss, u1, p1, system.trajectory));
-      vjp<false, LossSystem<Loss, N, P>, S>(system, S(0), u1, p1, w, {ubar1, pbar1, tbar});
+      if constexpr (N + P <= max_unrolled)
+        vjp<false, LossSystem<Loss, N, P>, S>(system, S(0), u1, p1, w, {ubar1, pbar1, tbar});
+      else
+        differentiate_loss(loss, u1, p1, system.trajectory, ubar1, pbar1);
       for_each_index<N>([&](int i) { set_lane(ubar[i], lane, ubar1[i]); });
       for_each_index<P>([&](int i) { set_lane(pbar[i], lane, pbar1[i]); });
     }
@@ -72,7 +96,7 @@ struct LossSeed {
   }
 };
 
-/// Seeds the reverse sweep with cotangents of the final states, given in an array.
+/// Seeds the reverse sweep with cotangents of the final states, given in an array; zero without one.
 template <class S>
 struct CotangentSeed {
   StridedMatrix<const S> cotangents;
@@ -81,7 +105,10 @@ struct CotangentSeed {
   KOKKOS_FORCEINLINE_FUNCTION L operator()(const Lanes& lanes, const Vector<L, N>&,
                                            const Vector<L, P>&, Vector<L, N>& ubar,
                                            Vector<L, P>& pbar) const {
-    ubar = lanes.template gather<N>(cotangents);
+    if (cotangents.data != nullptr)
+      ubar = lanes.template gather<N>(cotangents);
+    else
+      ubar = filled<N>(L(0));
     pbar = filled<P>(L(0));
     return L(0);
   }

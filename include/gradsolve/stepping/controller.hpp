@@ -86,7 +86,8 @@ KOKKOS_FORCEINLINE_FUNCTION L hairer_first_step(const F& f, const L& t0, const L
   const auto tiny = d0 < L(S(1e-5)) || d1 < L(S(1e-5));
   const L h0 = min(select(tiny, L(S(1e-6)), L(S(0.01)) * (d0 / select(tiny, L(1), d1))), span);
   for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { u1[i] = u[i] + direction * h0 * f0[i]; });
-  const StateOf<F, L> f1 = evaluate(f, L(t0 + direction * h0), u1, p);
+  // t0 + span may round to beyond t1.
+  const StateOf<F, L> f1 = evaluate(f, select(h0 == span, t1, L(t0 + direction * h0)), u1, p);
   for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { u1[i] = f1[i] - f0[i]; });
   const L d = max(d1, L(norm(u1) / h0));
   const L h1 = select(d <= L(S(1e-15)), max(L(S(1e-6)), L(h0 * L(S(1e-3)))),

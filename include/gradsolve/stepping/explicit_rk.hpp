@@ -90,10 +90,13 @@ KOKKOS_FORCEINLINE_FUNCTION L stage_time(const L& t, const L& t_end, const L& h)
 template <class M, int I, class L, class T, int N, int S>
 KOKKOS_FORCEINLINE_FUNCTION Vector<T, N> stage_argument(const Vector<T, N>& u, const L& h,
                                                         const Vector<T, N> (&k)[S]) {
-  Vector<T, N> y = u;
-  Vector<T, N> sum;
-  if (combine<StageRow<M, I>>(k, sum)) axpy(h, sum, y);
-  return y;
+  if constexpr (first_nonzero_v<StageRow<M, I>> == I) {
+    return u;
+  } else {
+    Vector<T, N> sum;
+    combine<StageRow<M, I>>(k, sum);
+    return advanced(u, h, sum);
+  }
 }
 
 /// The state at t_end.
@@ -103,12 +106,11 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> step(const F& f, const L& t, const L& 
   const L h = t_end - t;
   StateOf<F, T> k[M::num_solution_stages];
   static_for<M::num_solution_stages>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-    k[i] = evaluate(f, T(stage_time<M, i>(t, t_end, h)), stage_argument<M, i>(u, h, k), p);
+    copy(evaluate(f, T(stage_time<M, i>(t, t_end, h)), stage_argument<M, i>(u, h, k), p), k[i]);
   });
-  StateOf<F, T> sum, u_new = u;
+  StateOf<F, T> sum;
   combine<SolutionRow<M>>(k, sum);
-  axpy(h, sum, u_new);
-  return u_new;
+  return advanced(u, h, sum);
 }
 
 /// A step with its error estimate.
@@ -162,19 +164,18 @@ KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const 
   const L h = t_end - t;
   StateOf<F, L> k[M::num_stages], sum;
   Attempt<F, L> result;
-  k[0] = k0;
+  copy(k0, k[0]);
   auto evaluate_stage = [&](auto i) GRADSOLVE_INLINE_LAMBDA {
-    k[i] = evaluate(f, stage_time<M, i>(t, t_end, h), stage_argument<M, i>(u, h, k), p);
+    copy(evaluate(f, stage_time<M, i>(t, t_end, h), stage_argument<M, i>(u, h, k), p), k[i]);
   };
   static_for<M::num_solution_stages - 1>(
       [&](auto i) GRADSOLVE_INLINE_LAMBDA { evaluate_stage(Index<i + 1>{}); });
   combine<SolutionRow<M>>(k, sum);
-  result.u = u;
-  axpy(h, sum, result.u);
+  copy(advanced(u, h, sum), result.u);
   if constexpr (M::error_order > 0) {
     if constexpr (M::fsal) {
-      k[M::num_stages - 1] = evaluate(f, t_end, result.u, p);
-      result.k_last = k[M::num_stages - 1];
+      copy(evaluate(f, t_end, result.u, p), result.k_last);
+      copy(result.k_last, k[M::num_stages - 1]);
     } else {
       static_for<M::num_stages - M::num_solution_stages>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
         evaluate_stage(Index<M::num_solution_stages + i>{});

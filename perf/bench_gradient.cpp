@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The published benchmark ensemble: Lorenz, sigma = 10, beta = 8/3, u0 = (1, 0, 0), t in [0, 1],
+// rho_j = linspace(0, 21, n) ("sorted") or uniform in [0, 21] ("random"); atol = 1e-3 rtol; loss
+// |u(1)|^2, gradient with respect to rho and u0. Tsit5, float64. Each sweep on its own:
+//
+//   record           into an existing record, as in a loop that re-records
+//   record_fresh     from nothing: counts the steps, sorts, allocates, records
+//   replay           forward on the recorded steps
+//   gradient         replay and adjoint, one launch
+//   record_gradient  record, then gradient
+//
+// Lanes: on a CPU also with one trajectory a thread at a time ("scalar"), to see what packs bring.
+#include <benchmark/benchmark.h>
+
+#include <Kokkos_Random.hpp>
+#include <gradsolve/gradsolve.hpp>
+
+namespace {
+
+using Exec = Kokkos::DefaultExecutionSpace;
+using Memory = Exec::memory_space;
+using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Memory>;
+using gradsolve::Tsit5;
+
+struct Lorenz {
+  static constexpr int num_states = 3, num_params = 1;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION gradsolve::State<T, 3> operator()(
+      const T&, const gradsolve::State<T, 3>& u, const gradsolve::Params<T, 1>& p) const {
+    return {10.0 * (u[1] - u[0]), u[0] * (p[0] - u[2]) - u[1], u[0] * u[1] - (8.0 / 3.0) * u[2]};
+  }
+};
+
+struct SquaredNorm {
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const gradsolve::State<T, 3>& u) const {
+    return u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+  }
+};
+
+Matrix initial_states(int n) {
+  Matrix u0("u0", n, 3);
+  Kokkos::deep_copy(Kokkos::subview(u0, Kokkos::ALL, 0), 1.0);
+  return u0;
+}
+
+Matrix rho(int n, bool random) {
+  Matrix p("rho", n, 1);
+  auto host = Kokkos::create_mirror_view(p);
+  Kokkos::Random_XorShift64_Pool<Kokkos::DefaultHostExecutionSpace> pool(1);
+  auto generator = pool.get_state();
+  for (int i = 0; i < n; ++i) host(i, 0) = random ? generator.drand(0, 21) : 21.0 * i / (n - 1);
+  pool.free_state(generator);
+  Kokkos::deep_copy(p, host);
+  return p;
+}
+
+template <int Width>
+struct Bench {
+  Exec exec;
+  gradsolve::Ensemble<Matrix, Matrix> ensemble;
+  gradsolve::Options options;
+  gradsolve::Record<Tsit5, double, Memory> record;
+  gradsolve::Replay<double, Memory> replay;
+  gradsolve::Gradient<double, Memory> gradient;
+
+  Bench(int n, double rtol, bool random)
+      : ensemble(initial_states(n), rho(n, random), 0.0, 1.0),
+        options{.rtol = rtol, .atol = 1e-3 * rtol} {
+    run_record();
+  }
+  void run_record() {
+    gradsolve::record<Width>(exec, Lorenz{}, Tsit5{}, ensemble, options, record);
+  }
+  void run_record_fresh() {
+    gradsolve::Record<Tsit5, double, Memory> fresh;
+    gradsolve::record<Width>(exec, Lorenz{}, Tsit5{}, ensemble, options, fresh);
+  }
+  void run_replay() { gradsolve::replay<Width>(exec, Lorenz{}, record, ensemble, replay); }
+  void run_gradient() {
+    gradsolve::gradient<Width>(exec, Lorenz{}, record, ensemble, SquaredNorm{}, gradient);
+  }
+  void run_record_gradient() {
+    run_record();
+    run_gradient();
+  }
+  double total_steps() const {
+    double sum = 0;
+    const auto steps = record.num_steps;
+    Kokkos::parallel_reduce(
+        "sum", Kokkos::RangePolicy<Exec>(exec, 0, record.size()),
+        KOKKOS_LAMBDA(int i, double& s) { s += steps(i); }, sum);
+    return sum;
+  }
+};
+
+/// Times `sweep` alone: fence, clock, launch, fence.
+template <int Width>
+void time(benchmark::State& state, bool random, void (Bench<Width>::*sweep)()) {
+  const int n = static_cast<int>(state.range(0));
+  double rtol = 1;
+  for (int digit = 0; digit < state.range(1); ++digit) rtol /= 10;
+  Bench<Width> bench(n, rtol, random);
+  (bench.*sweep)();
+  for ([[maybe_unused]] auto _ : state) {
+    bench.exec.fence();
+    Kokkos::Timer timer;
+    (bench.*sweep)();
+    bench.exec.fence();
+    state.SetIterationTime(timer.seconds());
+  }
+  const double steps = bench.total_steps();
+  state.counters["steps"] = steps / n;
+  state.counters["steps/s"] =
+      benchmark::Counter(steps, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["lanes/steps"] =
+      double(bench.record.mesh.total_rows) * bench.record.mesh.width / steps;
+}
+
+template <int Width>
+void add(const std::string& name, bool random, void (Bench<Width>::*sweep)(),
+         const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& digits) {
+  benchmark::RegisterBenchmark(
+      name.c_str(), [=](benchmark::State& s) { time<Width>(s, random, sweep); })
+      ->ArgsProduct({sizes, digits})
+      ->ArgNames({"n", "digits"})
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+template <int Width>
+void add_sweeps(const std::string& prefix, bool random, const std::vector<std::int64_t>& sizes,
+                const std::vector<std::int64_t>& digits) {
+  using B = Bench<Width>;
+  add<Width>(prefix + "/record", random, &B::run_record, sizes, digits);
+  add<Width>(prefix + "/record_fresh", random, &B::run_record_fresh, sizes, digits);
+  add<Width>(prefix + "/replay", random, &B::run_replay, sizes, digits);
+  add<Width>(prefix + "/gradient", random, &B::run_gradient, sizes, digits);
+  add<Width>(prefix + "/record_gradient", random, &B::run_record_gradient, sizes, digits);
+}
+
+const bool registered = [] {
+  add_sweeps<0>("sorted", false, {128, 2048, 32768, 524288, 1048576}, {4, 6, 8});
+  add_sweeps<0>("random", true, {32768, 524288, 1048576}, {6});
+  if (gradsolve::detail::lane_width<Lorenz, Exec, double, 0>() > 1)
+    add_sweeps<1>("scalar", false, {32768}, {6});
+  return true;
+}();
+
+}  // namespace
