@@ -11,10 +11,11 @@
 //   record_gradient  record, then gradient
 //
 // Lanes: on a CPU also with one trajectory a thread at a time ("scalar"), to see what packs bring.
-#include <benchmark/benchmark.h>
+#include <gradsolve/gradsolve.hpp>
 
 #include <Kokkos_Random.hpp>
-#include <gradsolve/gradsolve.hpp>
+
+#include <benchmark/benchmark.h>
 
 namespace {
 
@@ -121,8 +122,8 @@ void time(benchmark::State& state, bool random, void (Bench<Width>::*sweep)()) {
 template <int Width>
 void add(const std::string& name, bool random, void (Bench<Width>::*sweep)(),
          const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& digits) {
-  benchmark::RegisterBenchmark(
-      name.c_str(), [=](benchmark::State& s) { time<Width>(s, random, sweep); })
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& s) { time<Width>(s, random, sweep); })
       ->ArgsProduct({sizes, digits})
       ->ArgNames({"n", "digits"})
       ->UseManualTime()

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The main of every benchmark: says what ran on what, so that a JSON file can be read years later.
+#include <Kokkos_Core.hpp>
+
 #include <benchmark/benchmark.h>
 
-#include <Kokkos_Core.hpp>
 #include <sstream>
 
 namespace {

@@ -2,9 +2,10 @@
 
 // The gradient of a loss over 32,768 trajectories of the Lorenz system. Run it with OpenMP or CUDA:
 // the Kokkos that it is built with decides, and nothing here changes.
+#include <gradsolve/gradsolve.hpp>
+
 #include <cmath>
 #include <cstdio>
-#include <gradsolve/gradsolve.hpp>
 
 struct Lorenz {
   static constexpr int num_states = 3, num_params = 3;

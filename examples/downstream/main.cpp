@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The decay u' = -p u: u(1) = u0 exp(-p), so d u(1)^2 / dp = -2 u0^2 exp(-2 p).
+#include <gradsolve/gradsolve.hpp>
+
 #include <cmath>
 #include <cstdio>
-#include <gradsolve/gradsolve.hpp>
 
 struct Decay {
   static constexpr int num_states = 1, num_params = 1;

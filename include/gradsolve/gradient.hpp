@@ -27,7 +27,7 @@ struct Gradient {
     Kokkos::View<Scalar*, MemorySpace> buffer;  // states of the slices in flight
     Matrix params_each;                         // (n, P) before they are summed
     Matrix partial;                             // partial sums
-    Kokkos::View<unsigned, MemorySpace> taken;       // slices taken by the sweeps into this object
+    Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object
     unsigned taken_before = 0;
   } workspace;
 };

@@ -3,6 +3,7 @@
 
 #include <gradsolve/detail/sweep.hpp>
 #include <gradsolve/kernels/record_kernel.hpp>
+
 #include <vector>
 
 namespace gradsolve {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "csv.hpp"
 
+#include "bad_input.hpp"
+
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
-
-#include "bad_input.hpp"
 
 namespace gradsolve::io {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "npy.hpp"
 
+#include "bad_input.hpp"
+
 #include <array>
 #include <bit>
 #include <charconv>
@@ -8,11 +10,10 @@
 #include <fstream>
 #include <string_view>
 
-#include "bad_input.hpp"
-
 namespace gradsolve::io {
 
-static_assert(std::endian::native == std::endian::little, "a big-endian machine would have to swap");
+static_assert(std::endian::native == std::endian::little,
+              "a big-endian machine would have to swap");
 
 namespace {
 

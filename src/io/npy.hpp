@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "table.hpp"
+
 #include <cstdint>
 #include <vector>
-
-#include "table.hpp"
 
 /// NumPy's .npy files, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 namespace gradsolve::io {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "table.hpp"
 
-#include <cmath>
-#include <filesystem>
-
 #include "bad_input.hpp"
 #include "csv.hpp"
 #include "npy.hpp"
+
+#include <cmath>
+#include <filesystem>
 
 namespace gradsolve::io {
 

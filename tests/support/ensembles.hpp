@@ -4,6 +4,7 @@
 #include <gradsolve/ensemble.hpp>
 #include <gradsolve/options.hpp>
 #include <gradsolve/system.hpp>
+
 #include <support/host.hpp>
 
 namespace gradsolve::test {
@@ -14,8 +15,8 @@ struct Inputs {
   MatrixOf<S> u0, params;
 
   int size() const { return static_cast<int>(u0.extent(0)); }
-  template <class T>
-  auto ensemble(const T& t0, const T& t1) const {
+  template <class T0, class T1>
+  auto ensemble(const T0& t0, const T1& t1) const {
     return Ensemble(u0, params, t0, t1);
   }
 };

@@ -2,19 +2,18 @@
 #pragma once
 
 #include <gradsolve/gradsolve.hpp>
+
 #include <support/ensembles.hpp>
 #include <support/reference.hpp>
 
 namespace gradsolve::test {
-
-enum class Oracle { complex_step, differences };
 
 /// Records, differentiates, and compares each trajectory with the oracle's replay of its steps:
 /// |difference| <= tolerance * max(|expected|, 0.01).
 template <class M, class F, class Loss, class S, class T>
 void expect_gradient_of_the_oracle(const F& f, const Loss& loss, const Inputs<S>& inputs,
                                    const T& t0, const T& t1, const Options& options,
-                                   double tolerance, Oracle oracle = Oracle::complex_step) {
+                                   double tolerance) {
   const auto ensemble = inputs.ensemble(t0, t1);
   const auto recorded = record(Exec(), f, M{}, ensemble, options);
   const auto result = gradient(Exec(), f, recorded, ensemble, loss);
@@ -37,9 +36,7 @@ void expect_gradient_of_the_oracle(const F& f, const Loss& loss, const Inputs<S>
       if constexpr (requires { F::branches; })
         return reference::gradient_by_differences<M>(f, loss, ends, start(i), u, p);
       else
-        return oracle == Oracle::complex_step
-                   ? reference::gradient<M>(f, loss, ends, start(i), u, p)
-                   : reference::gradient_by_differences<M>(f, loss, ends, start(i), u, p);
+        return reference::gradient<M>(f, loss, ends, start(i), u, p);
     }();
     EXPECT_LE(relative_difference(value(i), expected.loss, 0.01L), tolerance)
         << M::name << ", loss of trajectory " << i;

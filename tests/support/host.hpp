@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <Kokkos_Core.hpp>
 #include <gradsolve/status.hpp>
+
+#include <Kokkos_Core.hpp>
+
 #include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstring>
 #include <ostream>

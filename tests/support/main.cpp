@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <Kokkos_Core.hpp>
+
 #include <gtest/gtest.h>
 
 int main(int argc, char** argv) {

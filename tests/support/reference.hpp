@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/system.hpp>
+
 #include <cmath>
 #include <complex>
-#include <gradsolve/system.hpp>
 #include <vector>
 
 #if defined(__CUDACC__)
@@ -126,7 +127,7 @@ Derivatives<F> gradient_by_differences(const F& f, const Loss& loss, const std::
     return call(loss, replay<M, Real>(f, ends, t0, u_start, p_used), p_used);
   };
   auto slope = [&](auto&& moved_by) {
-    const Real h = 1e-4L;
+    const Real h = 1e-6L;
     return (8 * (moved_by(h) - moved_by(-h)) - (moved_by(2 * h) - moved_by(-2 * h))) / (12 * h);
   };
   Derivatives<F> result;

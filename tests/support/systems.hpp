@@ -127,6 +127,16 @@ struct Oscillator {
   }
 };
 
+/// y0' = p, y1' = -y1
+struct ConstantAndDecay {
+  static constexpr int num_states = 2, num_params = 1;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 2> operator()(const T&, const State<T, 2>& u,
+                                                     const Params<T, 1>& p) const {
+    return {p[0], -u[1]};
+  }
+};
+
 /// y' = y^2: blows up at t = 1 / y0.
 struct BlowUp {
   static constexpr int num_states = 1, num_params = 0;
@@ -137,14 +147,14 @@ struct BlowUp {
   }
 };
 
-/// Decays at the rate p below u = 1 and at 2 p above, by an `if`.
+/// y' = -p (y + max(y - 1, 0)^2), by an `if`. Its derivative is continuous.
 struct Branching {
   static constexpr int num_states = 1, num_params = 1;
   static constexpr bool branches = true;
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T&, const State<T, 1>& u,
                                                      const Params<T, 1>& p) const {
-    if (u[0] > T(1)) return {T(-2) * p[0] * u[0]};
+    if (u[0] > T(1)) return {-p[0] * (u[0] + (u[0] - T(1)) * (u[0] - T(1)))};
     return {-p[0] * u[0]};
   }
 };

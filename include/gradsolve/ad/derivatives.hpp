@@ -30,16 +30,41 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, Dual<T, K>> evaluate_with_jacobian(
   return r;
 }
 
+/// A right-hand side of up to 16 states and parameters is inlined at every stage, so that the step
+/// is one straight line of code in registers. A larger one lives in memory anyway: it is compiled
+/// once and called, or a method of 16 stages would hold 32 copies of it.
+template <class F>
+inline constexpr bool is_inlined_v = F::num_states + F::num_params <= max_unrolled;
+
 /// f(t, u, p)
 template <class F, class T>
-KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> evaluate(const F& f, const T& t, const StateOf<F, T>& u,
-                                                   const ParamsOf<F, T>& p) {
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> evaluate_inline(const F& f, const T& t,
+                                                          const StateOf<F, T>& u,
+                                                          const ParamsOf<F, T>& p) {
   if constexpr (is_dual<T>) {
     static_assert(SystemOn<F, T>,
                   "forward derivatives need a right-hand side that is a template on its scalar");
     if constexpr (HasJacobian<F, typename T::T>) return evaluate_with_jacobian(f, t, u, p);
   }
   return f(t, u, p);
+}
+
+template <class F, class T>
+GRADSOLVE_NOINLINE KOKKOS_FUNCTION void evaluate_call(const F& f, const T& t,
+                                                      const StateOf<F, T>& u,
+                                                      const ParamsOf<F, T>& p, StateOf<F, T>& r) {
+  copy(evaluate_inline(f, t, u, p), r);
+}
+template <class F, class T>
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> evaluate(const F& f, const T& t, const StateOf<F, T>& u,
+                                                   const ParamsOf<F, T>& p) {
+  if constexpr (is_inlined_v<F>) {
+    return evaluate_inline(f, t, u, p);
+  } else {
+    StateOf<F, T> r;
+    evaluate_call(f, t, u, p, r);
+    return r;
+  }
 }
 
 /// The adjoints that one vector-Jacobian product adds to: ubar is set, pbar and tbar are increased.
@@ -84,9 +109,9 @@ KOKKOS_FORCEINLINE_FUNCTION void add_vjp(const F& f, const T& t, const StateOf<F
 /// bar.u = (df/du)^T w, bar.p += (df/dp)^T w and, WithTime, bar.t += (df/dt)^T w. From the system's
 /// own vjp where it has one, else by sparse duals.
 template <bool WithTime, class F, class T>
-KOKKOS_FORCEINLINE_FUNCTION void vjp(const F& f, const T& t, const StateOf<F, T>& u,
-                                     const ParamsOf<F, T>& p, const StateOf<F, T>& w,
-                                     Adjoints<F, T> bar) {
+KOKKOS_FORCEINLINE_FUNCTION void vjp_inline(const F& f, const T& t, const StateOf<F, T>& u,
+                                            const ParamsOf<F, T>& p, const StateOf<F, T>& w,
+                                            Adjoints<F, T> bar) {
   constexpr int N = F::num_states, P = F::num_params;
   if constexpr (HasVjp<F, T>) {
     const Cotangents<T, N, P> c = f.vjp(t, u, p, w);
@@ -106,6 +131,22 @@ KOKKOS_FORCEINLINE_FUNCTION void vjp(const F& f, const T& t, const StateOf<F, T>
       add_vjp<WithTime, first, count>(f, t, u, p, w, bar);
     });
   }
+}
+
+template <bool WithTime, class F, class T>
+GRADSOLVE_NOINLINE KOKKOS_FUNCTION void vjp_call(const F& f, const T& t, const StateOf<F, T>& u,
+                                                 const ParamsOf<F, T>& p, const StateOf<F, T>& w,
+                                                 Adjoints<F, T> bar) {
+  vjp_inline<WithTime>(f, t, u, p, w, bar);
+}
+template <bool WithTime, class F, class T>
+KOKKOS_FORCEINLINE_FUNCTION void vjp(const F& f, const T& t, const StateOf<F, T>& u,
+                                     const ParamsOf<F, T>& p, const StateOf<F, T>& w,
+                                     Adjoints<F, T> bar) {
+  if constexpr (is_inlined_v<F>)
+    vjp_inline<WithTime>(f, t, u, p, w, bar);
+  else
+    vjp_call<WithTime>(f, t, u, p, w, bar);
 }
 
 }  // namespace gradsolve::detail

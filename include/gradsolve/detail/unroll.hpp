@@ -18,6 +18,12 @@
 #define GRADSOLVE_FLATTEN
 #endif
 
+#if defined(__GNUC__) || defined(__CUDACC__)
+#define GRADSOLVE_NOINLINE __attribute__((noinline))
+#else
+#define GRADSOLVE_NOINLINE
+#endif
+
 namespace gradsolve {
 
 /// A compile-time int that device code may read (std::integral_constant converts on the host only).

@@ -26,7 +26,7 @@ struct GradientKernel {
   const Status* status;
   Seed seed;
   int num_slots;
-  S* buffer;   // (num_slots, max_rows, N, mesh.width)
+  S* buffer;        // (num_slots, max_rows, N, mesh.width)
   unsigned* taken;  // slices taken so far, in this and in all earlier launches
   unsigned taken_before;
 
@@ -49,7 +49,9 @@ struct GradientKernel {
     int slice = 0;
     Kokkos::single(
         Kokkos::PerThread(team),
-        [&](int& next) { next = num_slots + static_cast<int>(Kokkos::atomic_fetch_add(taken, 1u) - taken_before); },
+        [&](int& next) {
+          next = num_slots + static_cast<int>(Kokkos::atomic_fetch_add(taken, 1u) - taken_before);
+        },
         slice);
     return slice;
   }

@@ -86,6 +86,10 @@ struct RecordKernel {
     S* const ends = store ? mesh.ends_of(slice, first_lane) : nullptr;
     const int capacity = store ? mesh.capacity(slice) : 0;
     const bool fixed = M::error_order == 0 || options.is_fixed();
+    const MaskOf<L> stuck = active && MaskOf<L>(!fixed) && t + dt == t;
+    for (int lane = 0; lane < width; ++lane)
+      if (lane_of(stuck, lane)) status[lane] = Status::stalled;
+    active = active && !stuck;
     while (any(active)) {
       ++attempts;
       MaskOf<L> last = !(abs(t_final - t) > abs(dt));

@@ -71,8 +71,7 @@ struct LaneIndices {
 template <class M, class T, int N>
 KOKKOS_FORCEINLINE_FUNCTION void keep_where(const M& condition, const Vector<T, N>& y,
                                             Vector<T, N>& x) {
-  for_each_index<N>(
-      [&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = select(condition, y[i], x[i]); });
+  for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = select(condition, y[i], x[i]); });
 }
 
 /// x = y() where the condition holds; y is costly: a plain scalar branches, a pack selects.

@@ -96,7 +96,8 @@ struct LossSeed {
   }
 };
 
-/// Seeds the reverse sweep with cotangents of the final states, given in an array; zero without one.
+/// Seeds the reverse sweep with cotangents of the final states, given in an array; zero without
+/// one.
 template <class S>
 struct CotangentSeed {
   StridedMatrix<const S> cotangents;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "problem.hpp"
+
+#include <optional>
+#include <string>
+
+/// From what a person typed to what the sweeps take. Throws io::BadInput.
+namespace gradsolve::tool {
+
+/// The options of `gradient` and `check`, as they were typed.
+struct Arguments {
+  std::string system, method = "tsit5", precision = "double", controller = "i";
+  std::optional<int> n;
+  std::string states_file, params_file;
+  bool shared_params = false;
+  std::optional<double> t0, t1;
+  double rtol = 1e-6;
+  std::optional<double> atol, min_step, max_step, fixed_step;
+  std::optional<std::string> first_step;
+  std::optional<int> max_steps, fixed_steps;
+  int repeat = 1;
+  std::string out, csv;
+  bool json = false;
+};
+
+const SystemEntry& find_system(const std::string& name);
+Settings make_settings(const Arguments& arguments);
+EnsembleData make_ensemble(const Arguments& arguments, const SystemEntry& system);
+
+}  // namespace gradsolve::tool

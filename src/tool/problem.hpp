@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/options.hpp>
+#include <gradsolve/status.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What the command line and the sweeps tell each other: plain data, without Kokkos or CLI11, so
+/// that each of the two is compiled apart from the other.
+namespace gradsolve::tool {
+
+/// Initial states, parameters and time span of n trajectories. Row after row, in double precision
+/// whatever the sweeps compute in.
+struct EnsembleData {
+  int n = 0;
+  std::vector<double> states;  // (n, N)
+  std::vector<double> params;  // (n, P), or (P) where they are shared
+  bool shared_params = false;
+  double t0 = 0, t1 = 1;
+};
+
+struct Settings {
+  std::string method = "tsit5";
+  bool single_precision = false;
+  Options options;
+  int repeat = 1;
+};
+
+/// Wall-clock seconds of one sweep.
+struct Time {
+  double first = 0;
+  double best = 0;  // of all runs
+};
+
+/// What the lanes of a thread are, for people.
+struct Lanes {
+  int width = 1;
+  std::string_view why;
+};
+
+struct GradientResult {
+  Lanes lanes;
+  std::vector<double> states;           // (n, N) at t1
+  std::vector<double> loss;             // (n) sum of squares of the final state
+  std::vector<double> gradient_states;  // (n, N)
+  std::vector<double> gradient_params;  // (n, P), or (P) where the parameters are shared
+  std::vector<Status> status;           // (n)
+  std::vector<int> num_steps, num_rejected, num_rhs;
+  Time record, replay, gradient;
+};
+
+/// The largest difference between two values of one derivative over the ensemble.
+struct Difference {
+  double relative = 0;
+  int trajectory = -1;  // -1: of the sum over all
+  double adjoint = 0, other = 0;
+};
+
+struct CheckResult {
+  std::vector<Difference> finite_differences;  // one for each state, then for each parameter
+  Difference tangent;                          // adjoint and jvp in a direction of random numbers
+  int num_checked = 0;                         // trajectories that reached t1
+};
+
+/// A built-in system, its default ensemble, and its sweeps for every method and precision.
+struct SystemEntry {
+  std::string_view name, summary, default_ensemble;
+  std::vector<std::string_view> state_names, param_names;
+  bool branches = false;
+  int default_n = 1;
+  double t0 = 0, t1 = 1;
+  std::vector<double> states, params;  // of one trajectory
+  /// Makes them those of trajectory i of n.
+  void (*vary)(int i, int n, double* states, double* params) = nullptr;
+
+  GradientResult (*gradient)(const EnsembleData&, const Settings&) = nullptr;
+  CheckResult (*check)(const EnsembleData&, const Settings&) = nullptr;
+
+  int num_states() const { return static_cast<int>(state_names.size()); }
+  int num_params() const { return static_cast<int>(param_names.size()); }
+};
+
+/// All built-in systems.
+const std::vector<const SystemEntry*>& systems();
+
+}  // namespace gradsolve::tool

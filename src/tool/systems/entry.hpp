@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "../sweeps.hpp"
+
+namespace gradsolve::tool {
+
+/// Completes a table entry with what the system F itself says.
+template <class F>
+SystemEntry entry_of(SystemEntry entry) {
+  entry.branches = branches_v<F>;
+  entry.gradient = gradient_of<F>;
+  entry.check = check_of<F>;
+  return entry;
+}
+
+/// Number i of n, evenly spaced from a to b, both included.
+inline double linspace(double a, double b, int i, int n) {
+  return i + 1 < n ? a + i * ((b - a) / (n - 1)) : n > 1 ? b : a;
+}
+
+/// Number i of a sequence that fills [-1, 1] evenly, another one for each k < 8.
+inline double scatter(int i, int k) {
+  constexpr double roots[] = {1.4142135623730951, 1.7320508075688772, 2.23606797749979,
+                              2.6457513110645907, 3.3166247903554,    3.605551275463989,
+                              4.123105625617661,  4.358898943540674};  // of primes
+  const double x = (i + 1) * roots[k];
+  return 2 * (x - static_cast<long long>(x)) - 1;
+}
+
+}  // namespace gradsolve::tool

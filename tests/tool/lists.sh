@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# What the tool says of itself.
+source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
+
+for system in lorenz lotka_volterra van_der_pol linear pleiades magnet; do
+  expect "$system" "$tool" systems
+done
+expect "branches on its values" "$tool" systems
+for method in tsit5 dp5 bs3 vern7 vern9 dop853 rk4 heun euler; do
+  expect "$method" "$tool" methods
+done
+expect "gradsolve " "$tool" --version
+expect "Kokkos " "$tool" --version
+expect "--rtol" "$tool" gradient --help
+expect "Exit status" "$tool" --help
+
+finish
