@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Forward derivatives of every function and operator, and the vector-Jacobian products that reverse
 // sweeps are made of.
+#ifdef __CUDACC__
+// The references run on the host alone, in long double; `branches` is read by other code.
+#pragma nv_diag_suppress 20014, 20208, 177
+#endif
+
 #include "support/on_device.hpp"
 #include <gradsolve/ad/derivatives.hpp>
 
@@ -13,19 +18,12 @@
 #include <tuple>
 #include <type_traits>
 
-#ifdef __CUDACC__
-// The references run on the host alone, in long double; `branches` is read by other code.
-#pragma nv_diag_suppress 20014, 20208, 177
-#endif
-
 namespace {
 
 using gradsolve::Dual;
-using gradsolve::Index;
 using gradsolve::LaneTraits;
 using gradsolve::Pack;
 using gradsolve::Params;
-using gradsolve::ScalarOf;
 using gradsolve::SparseDual;
 using gradsolve::State;
 using gradsolve::static_for;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gradsolve/ad/derivatives.hpp>
+#include <gradsolve/detail/strided.hpp>
 
 /// Losses: what a gradient is the gradient of, one number for each trajectory, as a functor of its
 /// final state that is a template on its scalar:
