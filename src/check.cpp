@@ -54,6 +54,7 @@ void check_options(const Options& o, const char* method, bool has_error_estimate
            c.integral + c.proportional + c.derivative > 0,
        "options.controller.integral + proportional + derivative",
        c.integral + c.proportional + c.derivative, "> 0");
+  need(o.stale_ratio > 0, "options.stale_ratio", o.stale_ratio, "> 0");
   if (!has_error_estimate && !o.is_fixed())
     refuse("record", "options.fixed_steps and options.fixed_step", "0",
            std::string("one of them > 0: ") + method + " has no error estimate");

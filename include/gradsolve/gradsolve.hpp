@@ -3,6 +3,7 @@
 
 /// Everything: ensembles of small ODE systems, solved and differentiated exactly.
 #include <gradsolve/ensemble.hpp>
+#include <gradsolve/extra_states.hpp>
 #include <gradsolve/gradient.hpp>
 #include <gradsolve/methods/bogacki_shampine3.hpp>
 #include <gradsolve/methods/dop853.hpp>
@@ -13,8 +14,14 @@
 #include <gradsolve/methods/tsit5.hpp>
 #include <gradsolve/methods/verner7.hpp>
 #include <gradsolve/methods/verner9.hpp>
+#include <gradsolve/observe/loss.hpp>
+#include <gradsolve/observe/save_times.hpp>
 #include <gradsolve/options.hpp>
 #include <gradsolve/record.hpp>
+#include <gradsolve/refresh.hpp>
 #include <gradsolve/replay.hpp>
+#include <gradsolve/second_order.hpp>
+#include <gradsolve/sensitivity.hpp>
+#include <gradsolve/solution.hpp>
 #include <gradsolve/status.hpp>
 #include <gradsolve/system.hpp>

@@ -37,6 +37,13 @@ enum class FirstStep {
   hairer,         ///< Hairer, Norsett, Wanner I, II.4: from |u|, |f| and a probing Euler step
 };
 
+/// When refresh() records again, for those who move parameters in a loop.
+enum class Rerecord {
+  never,       ///< The first mesh serves for good.
+  always,      ///< Every time.
+  when_stale,  ///< Where some trajectory's largest error ratio exceeds Options::stale_ratio.
+};
+
 /// How trajectories are solved. Checked by record(); see there for what is refused.
 struct Options {
   double rtol = 1e-6;
@@ -55,6 +62,17 @@ struct Options {
   int fixed_steps = 0;
   /// > 0: steps of this size instead of error control, the last one shorter where need be.
   double fixed_step = 0;
+
+  /// Whether extra states (system.hpp) take part in the error control, as CVodeSetQuadErrCon and
+  /// CVodeSetSensErrCon ask.
+  bool control_extra_states = false;
+
+  /// Keeps the state at the begin of every step in Record::kept, N numbers a step: for
+  /// record_and_gradient() and solution().
+  bool keep_states = false;
+
+  Rerecord rerecord = Rerecord::when_stale;
+  double stale_ratio = 4;  ///< Error over tolerance.
 
   KOKKOS_INLINE_FUNCTION bool is_fixed() const { return fixed_steps > 0 || fixed_step > 0; }
 };

@@ -32,6 +32,8 @@ bool prepare(const Exec& exec, Record<M, S, MemorySpace>& r, int n, int num_stat
   resize(exec, mesh.order, std::size_t(mesh.num_slices) * width, "gradsolve::Mesh::order");
   resize(exec, mesh.first_row, std::size_t(mesh.num_slices) + 1, "gradsolve::Mesh::first_row");
   resize(exec, mesh.num_rows, mesh.num_slices, "gradsolve::Mesh::num_rows");
+  resize(exec, mesh.t0, n, "gradsolve::Mesh::t0");
+  resize(exec, mesh.t1, n, "gradsolve::Mesh::t1");
   if (r.overflow.data() == nullptr)
     r.overflow = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>("gradsolve::Record::overflow");
   const auto order = mesh.order;
@@ -39,6 +41,59 @@ bool prepare(const Exec& exec, Record<M, S, MemorySpace>& r, int n, int num_stat
       "gradsolve::record::order", Kokkos::RangePolicy<Exec>(exec, 0, order.extent(0)),
       KOKKOS_LAMBDA(int i) { order(i) = i < n ? i : -1; });
   return false;
+}
+
+template <int Width, class Exec, class F, class M, class States, class Parameters, class Scalar,
+          class Saves>
+void record_with(const Exec& exec, const F& system, const Ensemble<States, Parameters>& ensemble,
+                 const Options& options, const Saves& saves,
+                 Record<M, Scalar, typename Exec::memory_space>& out) {
+  using L = LaneOf<F, Exec, Scalar, Width>;
+  Kokkos::Profiling::ScopedRegion region("gradsolve::record");
+  check_ensemble<F, Exec>("record", ensemble);
+  check_options(options, M::name, M::error_order > 0);
+
+  const int n = ensemble.size();
+  const bool planned = prepare(exec, out, n, F::num_states, slice_width<Exec, L>);
+  out.options = options;
+  out.mesh.recorded_t0 = ensemble.t0();
+  out.mesh.recorded_t1 = ensemble.t1();
+  if (n == 0) return;
+
+  auto solve = [&](bool store, const char* label) {
+    out.overflow() = 0;
+    const std::size_t num_kept = std::size_t(out.mesh.total_rows) * out.mesh.width * F::num_states;
+    if (!options.keep_states)
+      out.kept = {};
+    else if (store)
+      reserve(exec, out.kept, num_kept, "gradsolve::Record::kept");
+    const RecordKernel<M, F, L, Saves> kernel{
+        system,
+        inputs_of(ensemble),
+        options,
+        store,
+        MeshAccess(out.mesh),
+        {strided(out.states), out.status.data(), out.num_steps.data(), out.num_rejected.data(),
+         out.num_rhs.data(), out.overflow.data(), out.kept.data()},
+        saves};
+    Kokkos::parallel_for(label, slice_policy(exec, out.mesh.num_slices), kernel);
+  };
+  auto lay_out = [&](double slack) {
+    plan(exec, out.mesh, out.num_steps, slack);
+    reserve(exec, out.mesh.ends, std::size_t(out.mesh.total_rows) * out.mesh.width,
+            "gradsolve::Mesh::ends");
+  };
+
+  if (!planned) {
+    solve(false, "gradsolve::record::count");
+    lay_out(0);
+  }
+  solve(true, "gradsolve::record");
+  exec.fence("gradsolve::record: number of steps");
+  if (out.overflow() != 0) {  // the counts are right; only their place was too small
+    lay_out(0.125);
+    solve(true, "gradsolve::record");
+  }
 }
 
 }  // namespace detail
@@ -63,48 +118,22 @@ template <int Width = 0, class Exec, class F, class M, class States, class Param
           class Scalar = typename States::non_const_value_type>
 void record(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
             const Options& options, Record<M, Scalar, typename Exec::memory_space>& out) {
+  detail::record_with<Width>(exec, system, ensemble, options, detail::NoSaves{}, out);
+}
+
+/// The same, with the states at save times in Record::saved: interpolated by the method's own
+/// continuous extension, no step is shortened for them. A save at the end of a step is that state.
+template <int Width = 0, class Exec, class F, class M, class States, class Parameters, class Scalar,
+          class MemorySpace>
+void record(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
+            const SaveTimes<Scalar, MemorySpace>& times, const Options& options,
+            Record<M, Scalar, typename Exec::memory_space>& out) {
   using namespace detail;
-  using L = LaneOf<F, Exec, Scalar, Width>;
-  Kokkos::Profiling::ScopedRegion region("gradsolve::record");
-  check_ensemble<F, Exec>("record", ensemble);
-  check_options(options, M::name, M::error_order > 0);
-
-  const int n = ensemble.size();
-  const bool planned = prepare(exec, out, n, F::num_states, slice_width<Exec, L>);
-  out.options = options;
-  if (n == 0) return;
-
-  using Kernel = RecordKernel<M, F, L>;
-  auto solve = [&](bool store, const char* label) {
-    out.overflow() = 0;
-    const Kernel kernel{system,
-                        strided_const(ensemble.states()),
-                        strided_const(ensemble.params()),
-                        ensemble.t0(),
-                        ensemble.t1(),
-                        options,
-                        store,
-                        MeshAccess(out.mesh),
-                        {strided(out.states), out.status.data(), out.num_steps.data(),
-                         out.num_rejected.data(), out.num_rhs.data(), out.overflow.data()}};
-    Kokkos::parallel_for(label, slice_policy(exec, out.mesh.num_slices), kernel);
-  };
-  auto lay_out = [&](double slack) {
-    plan(exec, out.mesh, out.num_steps, slack);
-    reserve(exec, out.mesh.ends, std::size_t(out.mesh.total_rows) * out.mesh.width,
-            "gradsolve::Mesh::ends");
-  };
-
-  if (!planned) {
-    solve(false, "gradsolve::record::count");
-    lay_out(0);
-  }
-  solve(true, "gradsolve::record");
-  exec.fence("gradsolve::record: number of steps");
-  if (out.overflow() != 0) {  // the counts are right; only their place was too small
-    lay_out(0.125);
-    solve(true, "gradsolve::record");
-  }
+  check_saves("record", times, ensemble);
+  resize_saves(exec, out.saved, ensemble.size(), times.size(), F::num_states,
+               "gradsolve::Record::saved");
+  const SavesTo<StateSink<Scalar>> saves{times.access(), {strided(out.saved)}};
+  record_with<Width>(exec, system, ensemble, options, saves, out);
 }
 
 template <int Width = 0, class Exec, class F, class M, class States, class Parameters,
@@ -114,6 +143,16 @@ Record<M, Scalar, typename Exec::memory_space> record(const Exec& exec, const F&
                                                       const Options& options = {}) {
   Record<M, Scalar, typename Exec::memory_space> out;
   record<Width>(exec, system, method, ensemble, options, out);
+  return out;
+}
+
+template <int Width = 0, class Exec, class F, class M, class States, class Parameters, class Scalar,
+          class MemorySpace>
+Record<M, Scalar, typename Exec::memory_space> record(
+    const Exec& exec, const F& system, M method, const Ensemble<States, Parameters>& ensemble,
+    const SaveTimes<Scalar, MemorySpace>& times, const Options& options = {}) {
+  Record<M, Scalar, typename Exec::memory_space> out;
+  record<Width>(exec, system, method, ensemble, times, options, out);
   return out;
 }
 

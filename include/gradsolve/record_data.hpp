@@ -24,6 +24,13 @@ struct Record {
   Kokkos::View<int*, MemorySpace> num_rejected;  ///< (n) failed error tests (SUNDIALS: netf)
   Kokkos::View<int*, MemorySpace> num_rhs;       ///< (n) evaluations of f (SUNDIALS: nfe)
 
+  /// (n, saves, N) the states at the save times, where it was given some. NaN marks saves that a
+  /// trajectory did not reach, and those that a ragged list does not have.
+  Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> saved;
+  /// (total_rows, N, width) the states at the begins of the steps, stored as the mesh is; with
+  /// Options::keep_states.
+  Kokkos::View<Scalar*, MemorySpace> kept;
+
   Options options;  ///< What it was recorded with.
   Mesh<Scalar, MemorySpace> mesh;
   Kokkos::View<int, Kokkos::SharedHostPinnedSpace> overflow;  ///< Internal.

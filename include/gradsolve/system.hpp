@@ -21,6 +21,11 @@
 ///                                               CPU it then runs one trajectory at a time
 ///   vjp(t, u, p, w) -> Cotangents<T, N, P>      its own vector-Jacobian product
 ///   jacobian(t, u, p) -> Matrix<T, N>           its own df/du
+///   static constexpr int num_extra_states = Q;  its last Q states are not the ensemble's: they
+///   extra_start(i) -> double                    start from these numbers and are left out of the
+///                                               error control (Options::control_extra_states).
+///                                               Integrals along a solution (WithIntegral) and
+///                                               sensitivities (WithSensitivities) are such states.
 namespace gradsolve {
 
 /// Row i holds the derivatives of component i.
@@ -67,5 +72,14 @@ inline constexpr bool branches_v = [] {
   if constexpr (requires { F::branches; }) return bool(F::branches);
   return false;
 }();
+
+/// States of a system that are not the ensemble's, and those that are.
+template <class F>
+inline constexpr int num_extra_states_v = [] {
+  if constexpr (requires { F::num_extra_states; }) return int(F::num_extra_states);
+  return 0;
+}();
+template <class F>
+inline constexpr int num_given_states_v = F::num_states - num_extra_states_v<F>;
 
 }  // namespace gradsolve

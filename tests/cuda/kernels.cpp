@@ -28,7 +28,8 @@ void sweeps(const Kokkos::Cuda& exec, Method method) {
   const Matrix u0, params;
   const gradsolve::Ensemble ensemble(u0, params, 0.0, 1.0);
   const auto record = gradsolve::record(exec, Lorenz{}, method, ensemble);
-  gradsolve::replay(exec, Lorenz{}, record, ensemble, true);
+  gradsolve::replay(exec, Lorenz{}, record, ensemble);
+  gradsolve::replay_with_error_ratio(exec, Lorenz{}, record, ensemble);
   gradsolve::jvp(exec, Lorenz{}, record, ensemble, u0, params);
   gradsolve::gradient(exec, Lorenz{}, record, ensemble, SquaredNorm{});
   gradsolve::vjp(exec, Lorenz{}, record, ensemble, u0);

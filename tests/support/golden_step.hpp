@@ -86,7 +86,8 @@ struct OneStep {
     const State<L, 3> k0 = f(in.t, in.y0, in.p);
     for (bool absolute : {true, false}) {
       const Attempt<Ode3, L> trial = gradsolve::detail::attempt<M>(
-          f, in.t, in.t_end, in.y0, in.p, k0, S(absolute ? 0 : 1), S(absolute ? 1 : 0));
+          f, in.t, in.t_end, in.y0, in.p, k0,
+          gradsolve::detail::Tolerances<S>(S(absolute ? 0 : 1), S(absolute ? 1 : 0)));
       (absolute ? out.absolute_ratio2 : out.relative_ratio2) = trial.ratio2;
       out.attempt = trial.u;
       out.k_last = M::fsal && M::error_order > 0 ? trial.k_last : k0;

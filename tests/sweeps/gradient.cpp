@@ -125,7 +125,7 @@ TEST(Span, B1OfLengthZeroIsAnIdentity) {
   const auto ensemble = inputs.ensemble(1.5, column(t1));
   const auto recorded = record(Exec(), Linear{}, Tsit5{}, ensemble, tight);
   const auto result = gradient(Exec(), Linear{}, recorded, ensemble, FirstState{});
-  const auto replayed = replay(Exec(), Linear{}, recorded, ensemble, true);
+  const auto replayed = replay_with_error_ratio(Exec(), Linear{}, recorded, ensemble);
   const auto status = on_host(recorded.status);
   const auto steps = on_host(recorded.num_steps), rejected = on_host(recorded.num_rejected);
   const auto states = on_host(recorded.states), again = on_host(replayed.states);

@@ -30,7 +30,7 @@ struct Outcome {
 template <int Width = 0, class F, class E>
 Outcome solve(const F& f, const E& ensemble) {
   const auto recorded = record<Width>(Exec(), f, Tsit5{}, ensemble, tight);
-  const auto replayed = replay<Width>(Exec(), f, recorded, ensemble, true);
+  const auto replayed = replay_with_error_ratio<Width>(Exec(), f, recorded, ensemble);
   const auto slopes = gradient<Width>(Exec(), f, recorded, ensemble, SquaredNorm{});
   const auto tangent =
       jvp<Width>(Exec(), f, recorded, ensemble, ensemble.states(), ensemble.params());

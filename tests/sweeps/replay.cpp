@@ -39,7 +39,7 @@ TEST(Replay, OfTheRecordedValuesIsTheRecordsFinalState) {
   const auto inputs = lotka_volterra(n);
   const auto ensemble = inputs.ensemble(0.0, 10.0);
   const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
-  const auto replayed = replay(Exec(), LotkaVolterra{}, recorded, ensemble, true);
+  const auto replayed = replay_with_error_ratio(Exec(), LotkaVolterra{}, recorded, ensemble);
   const auto expected = on_host(recorded.states), states = on_host(replayed.states);
   const auto ratio = on_host(replayed.error_ratio);
   for (int i = 0; i < n; ++i) {
@@ -64,7 +64,7 @@ TEST(Replay, ErrorRatioTellsThatTheMeshIsStale) {
   auto moved = inputs;
   moved.params = matrix<double>(n, 1, [](int, int) { return 8.0; });
   const auto ratio =
-      on_host(replay(Exec(), VanDerPol{}, recorded, moved.ensemble(0.0, 5.0), true).error_ratio);
+      on_host(replay_with_error_ratio(Exec(), VanDerPol{}, recorded, moved.ensemble(0.0, 5.0)).error_ratio);
   for (int i = 0; i < n; ++i) EXPECT_GT(ratio(i), 10);
 }
 
@@ -74,7 +74,7 @@ TEST(Replay, ErrorRatioOfAMeshThatLeavesTheNumbersIsInfinite) {
   auto moved = inputs;
   moved.u0 = matrix<double>(n, 1, [](int, int) { return 1e6; });
   const auto ratio =
-      on_host(replay(Exec(), BlowUp{}, recorded, moved.ensemble(0.0, 1.0), true).error_ratio);
+      on_host(replay_with_error_ratio(Exec(), BlowUp{}, recorded, moved.ensemble(0.0, 1.0)).error_ratio);
   for (int i = 0; i < n; ++i) EXPECT_EQ(ratio(i), HUGE_VAL);
 }
 
@@ -164,7 +164,7 @@ TEST(Record, OfNoTrajectoryIsEmpty) {
   const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
   EXPECT_EQ(recorded.size(), 0);
   EXPECT_EQ(recorded.states.extent(0), 0u);
-  EXPECT_EQ(replay(Exec(), LotkaVolterra{}, recorded, ensemble, true).states.extent(0), 0u);
+  EXPECT_EQ(replay_with_error_ratio(Exec(), LotkaVolterra{}, recorded, ensemble).states.extent(0), 0u);
   const auto result = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
   EXPECT_EQ(result.u0.extent(0), 0u);
   EXPECT_EQ(result.params.extent(0), 0u);

@@ -100,7 +100,7 @@ struct Sweeps {
   void others_again(const Exec& exec) {
     const auto ensemble = inputs.ensemble(0.0, 3.0);
     replay(exec, LotkaVolterra{}, recorded, ensemble, replayed);
-    replay(exec, LotkaVolterra{}, recorded, ensemble, replayed, true);
+    replay_with_error_ratio(exec, LotkaVolterra{}, recorded, ensemble, replayed);
     gradient(exec, LotkaVolterra{}, recorded, ensemble, SquaredNorm{}, slopes);
     gradient(exec, LotkaVolterra{}, recorded, Ensemble(inputs.u0, shared, 0.0, 3.0), SquaredNorm{},
              sums);

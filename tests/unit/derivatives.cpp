@@ -15,6 +15,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 
@@ -37,16 +38,21 @@ using gradsolve::Vector;
     static constexpr const char* name = #NAME;                                                     \
     template <class T>                                                                             \
     KOKKOS_FUNCTION T operator()([[maybe_unused]] const T& x, [[maybe_unused]] const T& y) const { \
-      using gradsolve::abs, gradsolve::atan, gradsolve::cbrt, gradsolve::exp, gradsolve::hypot,    \
-          gradsolve::log, gradsolve::max, gradsolve::min, gradsolve::pow, gradsolve::select,       \
-          gradsolve::sin, gradsolve::sqrt, gradsolve::square, gradsolve::tanh;                     \
+      using gradsolve::abs, gradsolve::asinh, gradsolve::atan, gradsolve::atan2, gradsolve::cbrt,  \
+          gradsolve::erfc, gradsolve::exp, gradsolve::hypot, gradsolve::log, gradsolve::max,       \
+          gradsolve::min, gradsolve::pow, gradsolve::select, gradsolve::sin, gradsolve::sqrt,      \
+          gradsolve::square, gradsolve::tanh;                                                      \
       return EXPRESSION;                                                                           \
     }                                                                                              \
   };
 
+/// Where the functions of one argument are defined: in (0, 1), but for one of them.
+constexpr int shift_of(std::string_view function) { return function == "acosh" ? 1 : 0; }
+
 // The function f(x): F(sqrt) defines of::sqrt.
 namespace of {
-#define NAMED(NAME, SLOPE) FUNCTION(NAME, gradsolve::NAME(x))
+#define NAMED(NAME, SLOPE) \
+  FUNCTION(NAME, gradsolve::NAME(x + std::integral_constant<int, shift_of(#NAME)>::value))
 GRADSOLVE_FOR_EACH_FUNCTION(NAMED)
 #undef NAMED
 }  // namespace of
@@ -72,6 +78,8 @@ FUNCTION(AbsOfNegative, abs(x - 2.0))
 FUNCTION(CbrtOfNegative, cbrt(-x))
 FUNCTION(AtanOfLarge, atan(-7.0 * x))
 FUNCTION(TanhOfLarge, tanh(4.0 * x))
+FUNCTION(AsinhOfLarge, asinh(-40.0 * x))
+FUNCTION(ErfcOfNegative, erfc(-x))
 FUNCTION(PowTwo, pow(x, 2))
 FUNCTION(PowReal, pow(x, 2.5))
 FUNCTION(PowNegative, pow(x, -1.5))
@@ -79,10 +87,22 @@ FUNCTION(PowOfNegative, pow(-x, 3))
 FUNCTION(PowVariable, pow(x, y))
 FUNCTION(Hypot, hypot(x, y))
 FUNCTION(HypotOfThree, hypot(x, y, x* y))
+FUNCTION(HypotOfConstant, hypot(2, x))
+FUNCTION(HypotOfThreeAndConstant, hypot(x, 2, y))
+FUNCTION(Atan2, atan2(y, x))
+FUNCTION(Atan2ToTheLeft, atan2(y, -x))
+FUNCTION(Atan2OfConstant, atan2(2, x))
+FUNCTION(Atan2OverConstant, atan2(x, 2))
 FUNCTION(SmallerIsX, min(x, 2.0 + x))
 FUNCTION(SmallerIsY, min(y + 5.0, y))
 FUNCTION(LargerIsX, max(x + 5.0, x))
 FUNCTION(LargerIsY, max(x, y + 5.0))
+FUNCTION(SmallerIsXBeforeConstant, min(x, 1))
+FUNCTION(SmallerIsXBehindConstant, min(1, x))
+FUNCTION(SmallerIsConstant, min(x, 0))
+FUNCTION(LargerIsXBeforeConstant, max(x, 0))
+FUNCTION(LargerIsXBehindConstant, max(0, x))
+FUNCTION(LargerIsConstant, max(1, x))
 FUNCTION(SelectFirst, select(x < 2.0, x* y, x))
 FUNCTION(SelectSecond, select(x > 2.0, x* y, y))
 FUNCTION(SelectConstant, select(x > 2.0, x, 1))
@@ -144,14 +164,18 @@ struct OverEquals {
 #define NAMED(NAME, SLOPE) of::NAME,
 using MathFunctions =
     std::tuple<GRADSOLVE_FOR_EACH_FUNCTION(NAMED) AbsOfPositive, AbsOfNegative, CbrtOfNegative,
-               AtanOfLarge, TanhOfLarge, PowTwo, PowReal, PowNegative, PowOfNegative, PowVariable,
-               PowOfConstant, Hypot, HypotOfThree, Square>;
+               AtanOfLarge, TanhOfLarge, AsinhOfLarge, ErfcOfNegative, PowTwo, PowReal, PowNegative,
+               PowOfNegative, PowVariable, PowOfConstant, Hypot, HypotOfThree, HypotOfConstant,
+               HypotOfThreeAndConstant, Atan2, Atan2ToTheLeft, Atan2OfConstant, Atan2OverConstant,
+               Square>;
 #undef NAMED
-using Operators = std::tuple<Plus, PlusConstant, ConstantPlus, Minus, MinusConstant, ConstantMinus,
-                             Times, TimesConstant, ConstantTimes, TimesItself, Over, OverConstant,
-                             ConstantOver, Negated, Unchanged, SmallerIsX, SmallerIsY, LargerIsX,
-                             LargerIsY, SelectFirst, SelectSecond, SelectConstant, ConstantSelected,
-                             Composite, PlusEquals, MinusEquals, TimesEquals, OverEquals>;
+using Operators =
+    std::tuple<Plus, PlusConstant, ConstantPlus, Minus, MinusConstant, ConstantMinus, Times,
+               TimesConstant, ConstantTimes, TimesItself, Over, OverConstant, ConstantOver, Negated,
+               Unchanged, SmallerIsX, SmallerIsY, LargerIsX, LargerIsY, SmallerIsXBeforeConstant,
+               SmallerIsXBehindConstant, SmallerIsConstant, LargerIsXBeforeConstant,
+               LargerIsXBehindConstant, LargerIsConstant, SelectFirst, SelectSecond, SelectConstant,
+               ConstantSelected, Composite, PlusEquals, MinusEquals, TimesEquals, OverEquals>;
 
 constexpr double points[][2] = {{0.7, 1.3}, {0.2, 0.6}, {0.9, -1.1}, {0.45, 0.9}};
 
@@ -284,6 +308,130 @@ TEST(Derivative, AreZeroOfHypotInThatLaneAlone_WhereOneLaneIsAtTheOrigin) {
   EXPECT_NEAR(length.tangent[0][1], 0.6, 1e-15);
 }
 #endif
+
+TEST(Derivative, AreThoseOfALength_OfHypotOfAllSizes) {
+  // The squares of all but one overflow or vanish.
+  for (double size : {1e-300, 1e-160, 1.0, 1e160, 1e300}) {
+    const D1 flat = gradsolve::hypot(variable(3 * size), 4 * size);
+    EXPECT_DOUBLE_EQ(flat.value, 5 * size);
+    EXPECT_DOUBLE_EQ(flat.tangent[0], 0.6);
+    const D1 deep = gradsolve::hypot(3 * size, -4 * size, variable(-12 * size));
+    EXPECT_DOUBLE_EQ(deep.value, 13 * size);
+    EXPECT_DOUBLE_EQ(deep.tangent[0], -12.0 / 13);
+  }
+  for (float size : {1e-35f, 1e-20f, 1e20f, 1e35f})
+    EXPECT_FLOAT_EQ(gradsolve::hypot(3 * size, 4 * size), 5 * size);
+  EXPECT_EQ(gradsolve::hypot(3 * std::numeric_limits<double>::denorm_min(), 0.0),
+            3 * std::numeric_limits<double>::denorm_min());
+  EXPECT_EQ(gradsolve::hypot(std::numeric_limits<double>::infinity(), 1.0),
+            std::numeric_limits<double>::infinity());
+}
+
+TEST(Derivative, AreThoseOfAnAngle_OfAtan2OfAllSizesAndInAllQuadrants) {
+  for (double size : {1e-300, 1e-160, 1.0, 1e160})
+    for (double x : {3 * size, -3 * size})
+      for (double y : {4 * size, -4 * size}) {
+        const D1 along_y = gradsolve::atan2(variable(y), x),
+                 along_x = gradsolve::atan2(y, variable(x));
+        EXPECT_EQ(along_y.value, std::atan2(y, x));
+        EXPECT_EQ(along_x.value, std::atan2(y, x));
+        EXPECT_DOUBLE_EQ(along_y.tangent[0] * size, x / size / 25);
+        EXPECT_DOUBLE_EQ(along_x.tangent[0] * size, -y / size / 25);
+      }
+}
+
+TEST(Derivative, AreZero_OfAtan2AtTheOrigin) {
+  const D1 angle = gradsolve::atan2(variable(0), variable(0));
+  EXPECT_EQ(angle.value, 0);
+  EXPECT_EQ(angle.tangent[0], 0);
+}
+
+TEST(Derivative, OfSecondOrderAreRight_OfHypotAndAtan2) {
+  using D2 = Dual<D1, 1>;
+  auto twice = [](double x) { return D2(variable(x), Vector<D1, 1>{D1(1)}); };
+  auto second = [](const D2& y) { return y.tangent[0].tangent[0]; };
+  const double x = 3, y = 4, r = 5;
+  EXPECT_NEAR(second(gradsolve::hypot(twice(x), y)), y * y / (r * r * r), 1e-16);
+  EXPECT_NEAR(second(gradsolve::hypot(0, twice(0), 2)), 0.5, 1e-16);
+  EXPECT_NEAR(second(gradsolve::atan2(twice(y), x)), -2 * x * y / (r * r * r * r), 1e-16);
+  EXPECT_NEAR(second(gradsolve::atan2(y, twice(x))), 2 * x * y / (r * r * r * r), 1e-16);
+  for (const D2& origin : {gradsolve::hypot(twice(0), 0), gradsolve::atan2(twice(0), twice(0))}) {
+    EXPECT_EQ(origin.tangent[0].value, 0);
+    EXPECT_EQ(second(origin), 0);
+  }
+}
+
+/// A plain number, of any type, before and behind x = 0.25 with the derivative 1.
+template <class D, class A>
+void expect_functions_of_x_and_constant(const D& x, auto slope) {
+  using gradsolve::atan2, gradsolve::hypot, gradsolve::max, gradsolve::min, gradsolve::pow;
+  auto expect = [&](const D& z, double value, double derivative) {
+    EXPECT_NEAR(gradsolve::lane_of(z.value, 0), value, 1e-15);
+    EXPECT_NEAR(slope(z), derivative, 1e-15);
+  };
+  const A zero(0), two(2);
+  expect(min(x, two), 0.25, 1);
+  expect(min(two, x), 0.25, 1);
+  expect(min(x, zero), 0, 0);
+  expect(min(zero, x), 0, 0);
+  expect(max(x, two), 2, 0);
+  expect(max(two, x), 2, 0);
+  expect(max(x, zero), 0.25, 1);
+  expect(max(zero, x), 0.25, 1);
+  expect(pow(x, two), 0.0625, 0.5);
+  expect(pow(two, x), std::exp2(0.25), std::log(2) * std::exp2(0.25));
+  const double r = std::hypot(0.25, 2);
+  expect(hypot(x, two), r, 0.25 / r);
+  expect(hypot(two, x), r, 0.25 / r);
+  expect(hypot(zero, two, x), r, 0.25 / r);
+  expect(hypot(x, zero, two), r, 0.25 / r);
+  expect(atan2(x, two), std::atan2(0.25, 2), 2 / (r * r));
+  expect(atan2(two, x), std::atan2(2, 0.25), -2 / (r * r));
+}
+template <class D>
+void expect_functions_of_x_and_constants(const D& x, auto slope) {
+  expect_functions_of_x_and_constant<D, int>(x, slope);
+  expect_functions_of_x_and_constant<D, float>(x, slope);
+  expect_functions_of_x_and_constant<D, double>(x, slope);
+  expect_functions_of_x_and_constant<D, typename D::T>(x, slope);
+}
+
+TEST(Derivative, AreThoseOfTheVariable_BesideAPlainNumber) {
+  auto of_dual = [](const auto& z) { return gradsolve::lane_of(z.tangent[0], 0); };
+  auto of_sparse = [](const auto& z) {
+    return z.depends[0] ? gradsolve::lane_of(z.partial[0], 0) : 0.0;
+  };
+  expect_functions_of_x_and_constants(variable(0.25), of_dual);
+  expect_functions_of_x_and_constants(SparseDual<double, 2>::variable(0.25, 0), of_sparse);
+#ifndef __CUDACC__  // nvcc refuses packs
+  using P = Pack<double, 4>;
+  expect_functions_of_x_and_constants(Dual<P, 1>(P(0.25), Vector<P, 1>{P(1)}), of_dual);
+  expect_functions_of_x_and_constants(SparseDual<P, 2>::variable(P(0.25), 0), of_sparse);
+#endif
+}
+
+TEST(Functions, OfPlainNumbersHaveTheTypeOfTheFloatingOne_WhicheverSideItIsOn) {
+  // The same right-hand side runs on plain numbers: max(0, x) must not become an integer.
+  EXPECT_EQ(gradsolve::max(0, 0.5), 0.5);
+  EXPECT_EQ(gradsolve::min(0.5, 1), 0.5);
+  EXPECT_EQ(gradsolve::pow(2, -1.0), 0.5);
+  EXPECT_EQ(gradsolve::hypot(3, 4.0), 5);
+  EXPECT_EQ(gradsolve::hypot(3, 4, 12.0), 13);
+  EXPECT_EQ(gradsolve::atan2(1, 1.0), std::atan2(1, 1.0));
+  static_assert(std::is_same_v<decltype(gradsolve::max(0, 0.5f)), float>);
+  static_assert(std::is_same_v<decltype(gradsolve::max(0.5f, 0.0)), float>);
+  static_assert(std::is_same_v<decltype(gradsolve::pow(0.5f, 2.5)), float>);
+}
+
+TEST(Functions, AreNotAmbiguous_BesideThoseOfStd) {
+  using gradsolve::atan2, gradsolve::hypot, gradsolve::max, gradsolve::min, gradsolve::pow;
+  using std::max, std::min;
+  const double x = 0.5;
+  EXPECT_EQ(min(x, 1.0), 0.5);
+  EXPECT_EQ(max(x, 0.0), 0.5);
+  EXPECT_EQ(min(1, variable(x)).value, 0.5);
+  EXPECT_EQ(max(variable(x), variable(x)).value, 0.5);
+}
 
 TEST(Derivative, AreFinite_WhereSelectGuardsTheArgument) {
   using gradsolve::log, gradsolve::select;
@@ -610,8 +758,8 @@ struct Passes {
     Products<Layer, double> bar = {};
     static_for<(4 + 16 + 1 + K - 1) / K>([&](auto pass) {
       constexpr int first = pass * K, rest = 4 + 16 + 1 - first;
-      gradsolve::detail::add_vjp<true, first, (rest < K ? rest : K)>(Layer{}, at.t, at.u, at.p,
-                                                                     at.w, {bar.u, bar.p, bar.t});
+      gradsolve::detail::add_pullback<true, first, (rest < K ? rest : K)>(
+          Layer{}, at.t, at.u, at.p, at.w, {bar.u, bar.p, bar.t});
     });
     return bar;
   }

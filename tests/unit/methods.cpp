@@ -7,20 +7,22 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace {
 
-/// A method's numbers in plain vectors, A square.
+/// A method's numbers in plain vectors, A square; A and c with the stages of the continuous
+/// extension.
 template <class M>
 struct Tableau {
-  static constexpr int S = M::num_stages;
+  static constexpr int S = M::num_stages, D = M::num_dense_stages;
   std::vector<std::vector<double>> a;
   std::vector<double> b, c;
 
-  Tableau() : a(S, std::vector<double>(S, 0.0)), b(S), c(S) {
-    for (int i = 0; i < S; ++i) {
-      b[i] = M::b[i];
+  Tableau() : a(D, std::vector<double>(D, 0.0)), b(S), c(D) {
+    for (int i = 0; i < S; ++i) b[i] = M::b[i];
+    for (int i = 0; i < D; ++i) {
       c[i] = M::c[i];
       for (int j = 0; j < i; ++j) a[i][j] = M::a[i][j];
     }
@@ -104,8 +106,8 @@ TYPED_TEST(Methods, EqualThePublishedNumbers_InEveryCoefficient) {
   using M = TypeParam;
   expect_numbers<M>(M::b, numbers(this->published.at("b")), "b");
   expect_numbers<M>(M::c, numbers(this->published.at("c")), "c");
-  ASSERT_EQ(this->published.at("A").size(), static_cast<std::size_t>(M::num_stages));
-  for (int i = 0; i < M::num_stages; ++i) {
+  ASSERT_EQ(this->published.at("A").size(), static_cast<std::size_t>(M::num_dense_stages));
+  for (int i = 0; i < M::num_dense_stages; ++i) {
     const auto row = numbers(this->published["A"][i]);
     ASSERT_EQ(row.size(), static_cast<std::size_t>(i));
     for (int j = 0; j < i; ++j) EXPECT_EQ(M::a[i][j], row[j]) << "a[" << i << "][" << j << "]";
@@ -115,6 +117,10 @@ TYPED_TEST(Methods, EqualThePublishedNumbers_InEveryCoefficient) {
   ASSERT_EQ(this->published.contains("e3"), (requires { M::e3; }));
   if constexpr (requires { M::e3; })
     expect_numbers<M>(M::e3, numbers(this->published.at("e3")), "e3");
+  const auto& dense = this->published.at("dense").at("P");
+  ASSERT_EQ(dense.size(), static_cast<std::size_t>(M::num_dense_stages));
+  for (int i = 0; i < M::num_dense_stages; ++i)
+    expect_numbers<M>(M::dense[i], numbers(dense[i]), ("dense[" + std::to_string(i) + "]").c_str());
 }
 
 TYPED_TEST(Methods, HaveThePublishedOrdersAndStages_Always) {
@@ -136,13 +142,14 @@ TYPED_TEST(Methods, HaveThePublishedOrdersAndStages_Always) {
   EXPECT_EQ(M::num_solution_stages, num_solution);
   EXPECT_EQ(M::num_stages, num_all);
   EXPECT_EQ(M::fsal, structure.at("fsal").template get<bool>());
+  EXPECT_EQ(M::dense_order, this->published.at("dense").at("order").template get<int>());
 }
 
 TYPED_TEST(Methods, RowsSumToTheNodes_ToRounding) {
   const Tableau<TypeParam> m;
-  for (int i = 0; i < m.S; ++i) {
+  for (int i = 0; i < m.D; ++i) {
     Sum row;
-    for (int j = 0; j < m.S; ++j) row.add(m.a[i][j]);
+    for (int j = 0; j < m.D; ++j) row.add(m.a[i][j]);
     EXPECT_NEAR(row.value, m.c[i], row.tolerance()) << "row " << i;
   }
 }
@@ -213,6 +220,73 @@ TYPED_TEST(Methods, LastRowEqualsTheWeights_WhereFirstSameAsLast) {
     EXPECT_EQ(M::c[M::num_stages - 1], 1);
     EXPECT_EQ(M::num_solution_stages, M::num_stages - 1);
   }
+}
+
+/// sum_m dense[i][m] f(m), which is b_i(1) for f = 1, and b_i'(1) for f = m + 1.
+template <class M>
+Sum at_the_end(int i, int (*f)(int m)) {
+  Sum s;
+  for (int m = 0; m < M::dense_degree; ++m) s.add(static_cast<long double>(M::dense[i][m]) * f(m));
+  return s;
+}
+
+TYPED_TEST(Methods, ContinuousExtensionSatisfiesTheOrderConditions_InEveryPowerOfTheta) {
+  // sum_i b_i(theta) phi_i = theta^order / density is one condition for each power.
+  using M = TypeParam;
+  const Tableau<M> m;
+  for (int power = 1; power <= M::dense_degree; ++power) {
+    std::vector<double> w(m.D);
+    for (int i = 0; i < m.D; ++i) w[i] = M::dense[i][power - 1];
+    for (const auto& condition : order_conditions()) {
+      if (condition.order > M::dense_order) continue;
+      const Sum s = condition.sum(m.a, m.c, w);
+      EXPECT_NEAR(s.value, power == condition.order ? 1 / condition.density : 0, s.tolerance())
+          << condition.tree << ", theta^" << power;
+    }
+    for (int q = 5; q <= M::dense_order; ++q) {
+      const Sum s = quadrature(m.c, w, q - 1);
+      EXPECT_NEAR(s.value, power == q ? 1.0 / q : 0, s.tolerance())
+          << "b c^" << q - 1 << ", theta^" << power;
+    }
+  }
+}
+
+TYPED_TEST(Methods, ContinuousExtensionEndsInTheSolution_ToRounding) {
+  using M = TypeParam;
+  for (int i = 0; i < M::num_dense_stages; ++i) {
+    const Sum weight = at_the_end<M>(i, [](int) { return 1; });
+    EXPECT_NEAR(weight.value, i < M::num_stages ? M::b[i] : 0, weight.tolerance()) << "stage " << i;
+  }
+}
+
+TYPED_TEST(Methods, ContinuousExtensionHasTheSlopesOfTheSolution_WhereC1) {
+  using M = TypeParam;
+  if (this->published.at("dense").at("continuity") != "C1") return;
+  const int end = this->published.at("structure").at("end_stage").template get<int>();
+  // The stage at the end of the step.
+  EXPECT_EQ(M::c[end], 1);
+  for (int j = 0; j < end; ++j) EXPECT_EQ(M::a[end][j], j < M::num_stages ? M::b[j] : 0) << j;
+  // The slope at either end is that of one stage.
+  for (int i = 0; i < M::num_dense_stages; ++i) {
+    EXPECT_EQ(M::dense[i][0], i == 0 ? 1 : 0) << "stage " << i;
+    const Sum slope = at_the_end<M>(i, [](int m) { return m + 1; });
+    EXPECT_NEAR(slope.value, i == end ? 1 : 0, slope.tolerance()) << "stage " << i;
+  }
+}
+
+TYPED_TEST(Methods, ContinuousExtensionUsesThePublishedStages_DirectlyOrThroughOthers) {
+  using M = TypeParam;
+  std::vector<int> used;  // from the last stage to the first
+  for (int i = M::num_dense_stages - 1; i >= 0; --i) {
+    const bool direct = std::any_of(M::dense[i], M::dense[i] + M::dense_degree,
+                                    [](double weight) { return weight != 0; });
+    const bool through =
+        std::any_of(used.begin(), used.end(), [&](int j) { return j > i && M::a[j][i] != 0; });
+    if (direct || through) used.push_back(i);
+  }
+  std::reverse(used.begin(), used.end());
+  EXPECT_EQ(used,
+            this->published.at("structure").at("dense_stages").template get<std::vector<int>>());
 }
 
 }  // namespace

@@ -165,7 +165,48 @@ TYPED_TEST(Packs, EqualScalarsToTheBit_InEveryFunction) {
       EXPECT_TRUE(same<T>(gradsolve::pow(a, 2.5)[i], gradsolve::pow(T(a[i]), T(2.5))));
       EXPECT_TRUE(same<T>(gradsolve::pow(2.5, a)[i], gradsolve::pow(T(2.5), T(a[i]))));
       EXPECT_TRUE(same<T>(gradsolve::hypot(a, b)[i], gradsolve::hypot(T(a[i]), T(b[i]))));
+      EXPECT_TRUE(same<T>(gradsolve::atan2(a, b)[i], gradsolve::atan2(T(a[i]), T(b[i]))));
     }
+  }
+}
+
+TYPED_TEST(Packs, TakeAPlainNumberForAPackOfIt_InFunctionsOfTwo) {
+  using T = typename TestFixture::T;
+  const auto x = this->samples();
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const TypeParam a = this->pack(x, k, 1), two(2), half(0.5);
+#define EXPECT_MIXED(NAME)                                                       \
+  EXPECT_TRUE(same<T>(gradsolve::NAME(a, 2)[i], gradsolve::NAME(a, two)[i]));    \
+  EXPECT_TRUE(same<T>(gradsolve::NAME(2, a)[i], gradsolve::NAME(two, a)[i]));    \
+  EXPECT_TRUE(same<T>(gradsolve::NAME(a, 0.5)[i], gradsolve::NAME(a, half)[i])); \
+  EXPECT_TRUE(same<T>(gradsolve::NAME(0.5f, a)[i], gradsolve::NAME(half, a)[i]));
+    for (int i = 0; i < TypeParam::width; ++i) {
+      EXPECT_MIXED(min)
+      EXPECT_MIXED(max)
+      EXPECT_MIXED(pow)
+      EXPECT_MIXED(hypot)
+      EXPECT_MIXED(atan2)
+    }
+#undef EXPECT_MIXED
+  }
+}
+
+TYPED_TEST(Packs, HaveLengthsOfAllSizes_InHypot) {
+  // The squares of the first and the last would overflow or vanish; one pack holds all sizes.
+  using T = typename TestFixture::T;
+  using Limits = std::numeric_limits<T>;
+  const T sizes[] = {std::ldexp(T(1), Limits::max_exponent - 5), 1, Limits::min(), 0};
+  TypeParam x, y, z;
+  for (int i = 0; i < TypeParam::width; ++i) {
+    x.set(i, 3 * sizes[i % 4]);
+    y.set(i, -4 * sizes[i % 4]);
+    z.set(i, 12 * sizes[i % 4]);
+  }
+  for (int i = 0; i < TypeParam::width; ++i) {
+    EXPECT_EQ(gradsolve::hypot(x, y)[i], 5 * sizes[i % 4]);
+    EXPECT_EQ(gradsolve::hypot(y, x)[i], 5 * sizes[i % 4]);
+    EXPECT_EQ(gradsolve::hypot(x, y, z)[i], 13 * sizes[i % 4]);
+    EXPECT_EQ(gradsolve::hypot(z, x, y)[i], 13 * sizes[i % 4]);
   }
 }
 

@@ -82,7 +82,8 @@ template <class M>
 double ratio2_of_decay(const State<double, 2>& u, double rtol, double atol) {
   const DecayAndRest f;
   return gradsolve::detail::attempt<M>(f, 0.0, 0.5, u, Params<double, 0>{},
-                                       f(0.0, u, Params<double, 0>{}), rtol, atol)
+                                       f(0.0, u, Params<double, 0>{}),
+                                       gradsolve::detail::Tolerances(rtol, atol))
       .ratio2;
 }
 

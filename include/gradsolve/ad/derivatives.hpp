@@ -67,33 +67,35 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> evaluate(const F& f, const T& t, const
   }
 }
 
-/// The adjoints that one vector-Jacobian product adds to: ubar is set, pbar and tbar are increased.
-template <class F, class T>
+/// The adjoints of u, p and t that a pullback adds to.
+template <class T, int N, int P>
 struct Adjoints {
-  StateOf<F, T>& u;
-  ParamsOf<F, T>& p;
+  State<T, N>& u;
+  Params<T, P>& p;
   T& t;
 };
+template <class F, class T>
+using AdjointsOf = Adjoints<T, F::num_states, F::num_params>;
 
 /// Variables that one pass differentiates for. More than that would not fit in registers anyway.
 inline constexpr int max_variables = 48;
 
-/// One pass of automatic differentiation: variables [First, First + K) of (u, p, t).
-template <bool WithTime, int First, int K, class F, class T>
-KOKKOS_FORCEINLINE_FUNCTION void add_vjp(const F& f, const T& t, const StateOf<F, T>& u,
-                                         const ParamsOf<F, T>& p, const StateOf<F, T>& w,
-                                         Adjoints<F, T> bar) {
-  constexpr int N = F::num_states, P = F::num_params;
+/// One pass of automatic differentiation of g(t, u, p), M numbers with the cotangents w: adds the
+/// adjoints of variables [First, First + K) of (u, p, t).
+template <bool WithTime, int First, int K, class G, class T, int N, int P, int M>
+KOKKOS_FORCEINLINE_FUNCTION void add_pullback(const G& g, const T& t, const State<T, N>& u,
+                                              const Params<T, P>& p, const Vector<T, M>& w,
+                                              Adjoints<T, N, P> bar) {
   using D = SparseDual<T, K>;
-  StateOf<F, D> ud;
-  ParamsOf<F, D> pd;
+  State<D, N> ud;
+  Params<D, P> pd;
   static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA { ud[i] = D::variable(u[i], i - First); });
   static_for<P>([&](auto i) GRADSOLVE_INLINE_LAMBDA { pd[i] = D::variable(p[i], N + i - First); });
-  const StateOf<F, D> r = f(WithTime ? D::variable(t, N + P - First) : D(t), ud, pd);
+  const Vector<D, M> r = g(WithTime ? D::variable(t, N + P - First) : D(t), ud, pd);
   static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
     constexpr int variable = First + k;
     auto add_to = [&](T& sum) GRADSOLVE_INLINE_LAMBDA {
-      static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+      static_for<M>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
         if (r[i].depends[k]) sum = sum + w[i] * r[i].partial[k];
       });
     };
@@ -106,12 +108,29 @@ KOKKOS_FORCEINLINE_FUNCTION void add_vjp(const F& f, const T& t, const StateOf<F
   });
 }
 
-/// bar.u = (df/du)^T w, bar.p += (df/dp)^T w and, WithTime, bar.t += (df/dt)^T w. From the system's
-/// own vjp where it has one, else by sparse duals.
+/// Adds the adjoints of all variables from number First on, in as many passes as it takes.
+template <bool WithTime, int First, class G, class T, int N, int P, int M>
+KOKKOS_FORCEINLINE_FUNCTION void add_pullbacks(const G& g, const T& t, const State<T, N>& u,
+                                               const Params<T, P>& p, const Vector<T, M>& w,
+                                               Adjoints<T, N, P> bar) {
+  constexpr int count = N + P + (WithTime ? 1 : 0) - First;
+  static_for<(count + max_variables - 1) / max_variables>(
+      [&](auto pass) GRADSOLVE_INLINE_LAMBDA {
+        constexpr int done = pass * max_variables;
+        constexpr int size = count - done < max_variables ? count - done : max_variables;
+        add_pullback<WithTime, First + done, size>(g, t, u, p, w, bar);
+      });
+}
+
+template <class F, class T>
+concept Differentiable = SystemOn<F, SparseDual<T, 1>>;
+
+/// bar.u = (df/du)^T w, bar.p += (df/dp)^T w and, WithTime, bar.t += (df/dt)^T w: from the system's
+/// own vjp or jacobian where it has one, else by sparse duals.
 template <bool WithTime, class F, class T>
 KOKKOS_FORCEINLINE_FUNCTION void vjp_inline(const F& f, const T& t, const StateOf<F, T>& u,
                                             const ParamsOf<F, T>& p, const StateOf<F, T>& w,
-                                            Adjoints<F, T> bar) {
+                                            AdjointsOf<F, T> bar) {
   constexpr int N = F::num_states, P = F::num_params;
   if constexpr (HasVjp<F, T>) {
     const Cotangents<T, N, P> c = f.vjp(t, u, p, w);
@@ -119,30 +138,31 @@ KOKKOS_FORCEINLINE_FUNCTION void vjp_inline(const F& f, const T& t, const StateO
     if constexpr (P > 0) axpy(T(1), c.p, bar.p);
     if constexpr (WithTime) bar.t = bar.t + c.t;
   } else {
-    constexpr int num_variables = N + P + (WithTime ? 1 : 0);
-    constexpr int K = num_variables < max_variables ? num_variables : max_variables;
-    static_assert(SystemOn<F, SparseDual<T, K>>,
+    static_assert(Differentiable<F, T>,
                   "gradients need a right-hand side that is a template on its scalar, or one with "
                   "a member vjp(t, u, p, w)");
     bar.u = filled<N>(T(0));
-    static_for<(num_variables + K - 1) / K>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
-      constexpr int first = pass * K;
-      constexpr int count = num_variables - first < K ? num_variables - first : K;
-      add_vjp<WithTime, first, count>(f, t, u, p, w, bar);
-    });
+    if constexpr (HasJacobian<F, T>) {
+      const Matrix<T, N> jacobian = f.jacobian(t, u, p);
+      for_each_index<N>([&](int i)
+                            GRADSOLVE_INLINE_LAMBDA { axpy(w[i], jacobian[i], bar.u); });
+      add_pullbacks<WithTime, N>(f, t, u, p, w, bar);
+    } else {
+      add_pullbacks<WithTime, 0>(f, t, u, p, w, bar);
+    }
   }
 }
 
 template <bool WithTime, class F, class T>
 GRADSOLVE_NOINLINE KOKKOS_FUNCTION void vjp_call(const F& f, const T& t, const StateOf<F, T>& u,
                                                  const ParamsOf<F, T>& p, const StateOf<F, T>& w,
-                                                 Adjoints<F, T> bar) {
+                                                 AdjointsOf<F, T> bar) {
   vjp_inline<WithTime>(f, t, u, p, w, bar);
 }
 template <bool WithTime, class F, class T>
 KOKKOS_FORCEINLINE_FUNCTION void vjp(const F& f, const T& t, const StateOf<F, T>& u,
                                      const ParamsOf<F, T>& p, const StateOf<F, T>& w,
-                                     Adjoints<F, T> bar) {
+                                     AdjointsOf<F, T> bar) {
   if constexpr (is_inlined_v<F>)
     vjp_inline<WithTime>(f, t, u, p, w, bar);
   else

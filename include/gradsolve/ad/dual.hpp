@@ -262,4 +262,52 @@ KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const D& y) {
                        detail::pow_slope_of_exponent(x.value, z), y);
 }
 
+namespace detail {
+
+template <class A, class B>
+concept JoinableToDual = AnyDual<Joined<A, B>>;
+
+/// x / r, and 0 where r is 0.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T ratio(const T& x, const T& r) {
+  const auto zero = r == T(0);
+  return select(zero, T(0), T(x / select(zero, T(1), r)));
+}
+
+}  // namespace detail
+
+// The derivative of a length r is x / r, and that of the angle (x dy - y dx) / r^2: from r, which
+// neither overflows nor vanishes where r^2 would. Both are taken as 0 at the origin.
+template <class A, class B>
+  requires detail::JoinableToDual<A, B>
+KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> hypot(const A& a, const B& b) {
+  using D = detail::Joined<A, B>;
+  using T = typename D::T;
+  const D x(a), y(b);
+  const T r = hypot(x.value, y.value);
+  return detail::chain(r, detail::ratio(x.value, r), x, detail::ratio(y.value, r), y);
+}
+template <class A, class B, class C>
+  requires detail::JoinableToDual<detail::Joined<A, B>, C>
+KOKKOS_FORCEINLINE_FUNCTION detail::Joined<detail::Joined<A, B>, C> hypot(const A& a, const B& b,
+                                                                          const C& c) {
+  using D = detail::Joined<detail::Joined<A, B>, C>;
+  using T = typename D::T;
+  const D x(a), y(b), z(c);
+  const T r = hypot(x.value, y.value, z.value);
+  return detail::chain(r, detail::ratio(x.value, r), x, detail::ratio(y.value, r), y) +
+         detail::chain(T(0), detail::ratio(z.value, r), z);
+}
+template <class A, class B>
+  requires detail::JoinableToDual<A, B>
+KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> atan2(const A& a, const B& b) {
+  using D = detail::Joined<A, B>;
+  using T = typename D::T;
+  const D y(a), x(b);
+  const T r = hypot(x.value, y.value);
+  const T along_y = detail::ratio(detail::ratio(x.value, r), r);
+  const T along_x = -detail::ratio(detail::ratio(y.value, r), r);
+  return detail::chain(T(atan2(y.value, x.value)), along_y, y, along_x, x);
+}
+
 }  // namespace gradsolve

@@ -6,31 +6,36 @@
 #include <Kokkos_MathematicalFunctions.hpp>
 
 #include <concepts>
+#include <type_traits>
 
 /// The functions a right-hand side may call, for numbers, packs, duals and tape variables: write
 /// `exp(x)` after `using gradsolve::exp;`, or `gradsolve::exp(x)`.
 ///
 /// Each line is a function and its derivative, in terms of the argument x and the value y.
-#define GRADSOLVE_FOR_EACH_FUNCTION(F)        \
-  F(sqrt, T(0.5) / y)                         \
-  F(cbrt, T(1.0) / (T(3) * y * y))            \
-  F(exp, y)                                   \
-  F(exp2, T(0.693147180559945309417232) * y)  \
-  F(expm1, y + T(1.0))                        \
-  F(log, T(1.0) / x)                          \
-  F(log2, T(1.442695040888963407359925) / x)  \
-  F(log10, T(0.434294481903251827651129) / x) \
-  F(log1p, T(1.0) / (x + T(1.0)))             \
-  F(sin, cos(x))                              \
-  F(cos, -sin(x))                             \
-  F(tan, T(1.0) + y * y)                      \
-  F(asin, T(1.0) / sqrt(T(1) - x * x))        \
-  F(acos, -T(1.0) / sqrt(T(1) - x * x))       \
-  F(atan, T(1.0) / (T(1) + x * x))            \
-  F(sinh, cosh(x))                            \
-  F(cosh, sinh(x))                            \
-  F(tanh, T(1.0) - y * y)                     \
-  F(erf, T(1.128379167095512573896159) * exp(-(x * x)))
+#define GRADSOLVE_FOR_EACH_FUNCTION(F)                  \
+  F(sqrt, T(0.5) / y)                                   \
+  F(cbrt, T(1.0) / (T(3) * y * y))                      \
+  F(exp, y)                                             \
+  F(exp2, T(0.693147180559945309417232) * y)            \
+  F(expm1, y + T(1.0))                                  \
+  F(log, T(1.0) / x)                                    \
+  F(log2, T(1.442695040888963407359925) / x)            \
+  F(log10, T(0.434294481903251827651129) / x)           \
+  F(log1p, T(1.0) / (x + T(1.0)))                       \
+  F(sin, cos(x))                                        \
+  F(cos, -sin(x))                                       \
+  F(tan, T(1.0) + y * y)                                \
+  F(asin, T(1.0) / sqrt(T(1) - x * x))                  \
+  F(acos, -T(1.0) / sqrt(T(1) - x * x))                 \
+  F(atan, T(1.0) / (T(1) + x * x))                      \
+  F(sinh, cosh(x))                                      \
+  F(cosh, sinh(x))                                      \
+  F(tanh, T(1.0) - y * y)                               \
+  F(asinh, T(1.0) / sqrt(x * x + T(1)))                 \
+  F(acosh, T(1.0) / sqrt((x - T(1)) * (x + T(1))))      \
+  F(atanh, T(1.0) / ((T(1) - x) * (T(1) + x)))          \
+  F(erf, T(1.128379167095512573896159) * exp(-(x * x))) \
+  F(erfc, T(-1.128379167095512573896159) * exp(-(x * x)))
 
 namespace gradsolve {
 
@@ -52,35 +57,75 @@ template <std::floating_point T>
 KOKKOS_FORCEINLINE_FUNCTION T abs(T x) {
   return Kokkos::abs(x);
 }
-template <class T, int W>
+template <std::floating_point T, int W>
 KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> abs(Pack<T, W> x) {
-  return select(x <= Pack<T, W>(0), Pack<T, W>(0) - x, x);  // -0 becomes 0, as in a scalar
+  return detail::from_bits<Pack<T, W>>(detail::bits_of(x) & ~detail::sign_bit<T>);
 }
 
-template <std::floating_point T>
-KOKKOS_FORCEINLINE_FUNCTION T pow(T x, std::type_identity_t<T> y) {
-  return Kokkos::pow(x, y);
-}
-template <class T, int W>
-KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> pow(Pack<T, W> x, std::type_identity_t<Pack<T, W>> y) {
-  Pack<T, W> z;
-  for (int i = 0; i < W; ++i) z.set(i, Kokkos::pow(x[i], y[i]));
-  return z;
-}
-template <class A, class T, int W>
-  requires std::is_arithmetic_v<A>
-KOKKOS_FORCEINLINE_FUNCTION Pack<T, W> pow(A x, Pack<T, W> y) {
-  return pow(Pack<T, W>(x), y);
-}
+namespace detail {
 
-/// The smaller and the larger of two; a NaN in b is dropped, as `std::min(a, b)` does.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T min(const T& a, const std::type_identity_t<T>& b) {
-  return select(b < a, b, a);
+/// The number type of a function of an A and a B: a plain number becomes what the pack or dual
+/// beside it is, an integer what the floating-point number is. Of a float and a double, the first
+/// counts: a constant behind a float leaves it a float.
+template <class A, class B>
+consteval auto joined() {
+  if constexpr (std::is_arithmetic_v<A> && std::is_arithmetic_v<B>) {
+    if constexpr (std::is_floating_point_v<A>)
+      return std::type_identity<A>();
+    else if constexpr (std::is_floating_point_v<B>)
+      return std::type_identity<B>();
+    else
+      return std::type_identity<std::common_type_t<A, B>>();
+  } else if constexpr (std::is_convertible_v<B, A>) {
+    return std::type_identity<A>();
+  } else if constexpr (std::is_convertible_v<A, B>) {
+    return std::type_identity<B>();
+  } else {
+    return std::type_identity<void>();
+  }
 }
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T max(const T& a, const std::type_identity_t<T>& b) {
-  return select(a < b, b, a);
+template <class A, class B>
+using Joined = typename decltype(joined<A, B>())::type;
+
+/// Two types that make a number together; in particular, numbers without derivatives.
+template <class A, class B>
+concept Joinable = !std::is_void_v<Joined<A, B>>;
+template <class A, class B>
+concept JoinableToLane = std::is_floating_point_v<Joined<A, B>> || is_pack<Joined<A, B>>;
+
+}  // namespace detail
+
+// Functions of two numbers without derivatives.
+#define GRADSOLVE_OF_TWO(NAME)                                                    \
+  template <class A, class B>                                                     \
+    requires detail::JoinableToLane<A, B>                                         \
+  KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> NAME(const A& a, const B& b) { \
+    using L = detail::Joined<A, B>;                                               \
+    const L x(a), y(b);                                                           \
+    L z;                                                                          \
+    for (int i = 0; i < LaneTraits<L>::width; ++i)                                \
+      set_lane(z, i, Kokkos::NAME(lane_of(x, i), lane_of(y, i)));                 \
+    return z;                                                                     \
+  }
+GRADSOLVE_OF_TWO(pow)
+GRADSOLVE_OF_TWO(atan2)
+#undef GRADSOLVE_OF_TWO
+
+/// The smaller and the larger of two; a NaN in b is dropped, as `std::min(a, b)` does. Either may
+/// be a plain number beside a pack or a dual.
+template <class A, class B>
+  requires detail::Joinable<A, B>
+KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> min(const A& a, const B& b) {
+  using T = detail::Joined<A, B>;
+  const T x(a), y(b);
+  return select(y < x, y, x);
+}
+template <class A, class B>
+  requires detail::Joinable<A, B>
+KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> max(const A& a, const B& b) {
+  using T = detail::Joined<A, B>;
+  const T x(a), y(b);
+  return select(x < y, y, x);
 }
 
 /// x times x.
@@ -89,24 +134,40 @@ KOKKOS_FORCEINLINE_FUNCTION T square(const T& x) {
   return x * x;
 }
 
-/// The Euclidean length of (x, y) or (x, y, z). Its derivative at the origin is taken as 0, where
-/// `sqrt(x * x + y * y)` would give infinity times zero.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T hypot(const T& x, const std::type_identity_t<T>& y) {
-  const T s = x * x + y * y;
-  const auto origin = s == T(0);
-  return select(origin, T(0), sqrt(select(origin, T(1), s)));
+namespace detail {
+/// The root of the sum of squares. Where the largest is so large or small that its square would
+/// overflow or vanish, all are multiplied by a power of two: exact, and without a division.
+template <class L, class... X>
+KOKKOS_FORCEINLINE_FUNCTION L length(const L& largest, const X&... x) {
+  constexpr bool single = sizeof(ScalarOf<L>) == sizeof(float);
+  constexpr double limit = single ? 0x1p60 : 0x1p500, factor = single ? 0x1p90 : 0x1p600;
+  const auto large = largest > L(limit), small = largest < L(1 / limit);
+  const L scale = select(large, L(1 / factor), select(small, L(factor), L(1)));
+  const L unscale = select(large, L(factor), select(small, L(1 / factor), L(1)));
+  return sqrt(L((square(L(x * scale)) + ...))) * unscale;
 }
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T hypot(const T& x, const std::type_identity_t<T>& y,
-                                    const std::type_identity_t<T>& z) {
-  const T s = x * x + y * y + z * z;
-  const auto origin = s == T(0);
-  return select(origin, T(0), sqrt(select(origin, T(1), s)));
+}  // namespace detail
+
+/// The Euclidean length of (x, y) or (x, y, z), whatever its size. Its derivative at the origin is
+/// taken as 0, where `sqrt(x * x + y * y)` would give infinity times zero.
+template <class A, class B>
+  requires detail::JoinableToLane<A, B>
+KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> hypot(const A& a, const B& b) {
+  using L = detail::Joined<A, B>;
+  const L x(a), y(b);
+  return detail::length(max(abs(x), abs(y)), x, y);
+}
+template <class A, class B, class C>
+  requires detail::JoinableToLane<detail::Joined<A, B>, C>
+KOKKOS_FORCEINLINE_FUNCTION detail::Joined<detail::Joined<A, B>, C> hypot(const A& a, const B& b,
+                                                                          const C& c) {
+  using L = detail::Joined<detail::Joined<A, B>, C>;
+  const L x(a), y(b), z(c);
+  return detail::length(max(max(abs(x), abs(y)), abs(z)), x, y, z);
 }
 
 namespace detail {
-/// 1 / x of a positive number, where the smallest normal number stands for 0, so
+/// 1 / x of a positive number, where the smallest normal number stands for 0, so that it is finite.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T reciprocal(const T& x) {
   using S = ScalarOf<T>;

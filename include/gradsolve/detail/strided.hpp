@@ -32,8 +32,20 @@ struct PerTrajectory {
   }
 };
 
+/// The same of rank 3: one number for each trajectory, save time and component.
+template <class T>
+struct StridedCube {
+  T* data = nullptr;
+  std::size_t stride0 = 0, stride1 = 0, stride2 = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::size_t i, std::size_t j, std::size_t k) const {
+    return data[i * stride0 + j * stride1 + k * stride2];
+  }
+};
+
 /// A View of rank 2 as it is, one of rank 1 as a row shared by all.
 template <class V>
+  requires(V::rank() <= 2)
 auto strided(const V& view) {
   using T = std::remove_pointer_t<typename V::pointer_type>;
   if constexpr (V::rank() == 2)
@@ -43,9 +55,20 @@ auto strided(const V& view) {
 }
 
 template <class V>
+  requires(V::rank() == 3)
+auto strided(const V& view) {
+  using T = std::remove_pointer_t<typename V::pointer_type>;
+  return StridedCube<T>{view.data(), view.stride(0), view.stride(1), view.stride(2)};
+}
+
+template <class V>
 auto strided_const(const V& view) {
   const auto m = strided(view);
-  return StridedMatrix<const typename V::non_const_value_type>{m.data, m.stride0, m.stride1};
+  if constexpr (V::rank() == 3)
+    return StridedCube<const typename V::non_const_value_type>{m.data, m.stride0, m.stride1,
+                                                               m.stride2};
+  else
+    return StridedMatrix<const typename V::non_const_value_type>{m.data, m.stride0, m.stride1};
 }
 
 }  // namespace gradsolve::detail

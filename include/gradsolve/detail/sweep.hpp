@@ -2,8 +2,10 @@
 #pragma once
 
 #include <gradsolve/ensemble.hpp>
-#include <gradsolve/kernels/slice.hpp>
+#include <gradsolve/kernels/values.hpp>
+#include <gradsolve/mesh/move.hpp>
 #include <gradsolve/mesh/plan.hpp>
+#include <gradsolve/observe/save_times.hpp>
 #include <gradsolve/record_data.hpp>
 #include <gradsolve/system.hpp>
 
@@ -39,9 +41,10 @@ void check_ensemble(const char* function, const Ensemble<States, Parameters>& en
                 "operator (T t, const State<T, N>& u, const Params<T, P>& p) -> State<T, N>");
   check_accessible<Exec, States>();
   check_accessible<Exec, Parameters>();
-  if (ensemble.num_states() != F::num_states)
+  constexpr int given = num_given_states_v<F>;
+  if (ensemble.num_states() != given)
     refuse(function, "ensemble: u0", shape_text(ensemble.states().extent(0), ensemble.num_states()),
-           "a row of " + std::to_string(F::num_states) + " states for each trajectory");
+           "a row of " + std::to_string(given) + " states for each trajectory");
   if (ensemble.num_params() != F::num_params)
     refuse(function, "ensemble: params", std::to_string(ensemble.num_params()) + " parameters",
            std::to_string(F::num_params));
@@ -74,6 +77,41 @@ void check_direction(const char* function, const char* argument, const D& direct
   if (direction.extent(0) != of.extent(0) || columns(direction) != columns(of))
     refuse(function, argument, shape_text(direction.extent(0), columns(direction)),
            shape_text(of.extent(0), columns(of)));
+}
+
+/// Save times belong to the ensemble.
+template <class S, class MemorySpace, class States, class Parameters>
+void check_saves(const char* function, const SaveTimes<S, MemorySpace>& times,
+                 const Ensemble<States, Parameters>& ensemble) {
+  static_assert(std::is_same_v<S, typename Ensemble<States, Parameters>::Scalar>,
+                "save times have the scalar type of the ensemble");
+  if (times.num_trajectories() != ensemble.size())
+    refuse(function, "times", "save times of " + std::to_string(times.num_trajectories()) +
+           " trajectories", std::to_string(ensemble.size()) + ", the ensemble's");
+}
+template <class V>
+void check_saved_shape(const char* function, const char* argument, const V& view, int n, int saves,
+                       int columns) {
+  static_assert(V::rank() == 3, "numbers at save times are a View of rank 3: (n, saves, N)");
+  if (int(view.extent(0)) != n || int(view.extent(1)) != saves || int(view.extent(2)) != columns)
+    refuse(function, argument,
+           shape_text(view.extent(0), view.extent(1)) + " x " + std::to_string(view.extent(2)),
+           shape_text(n, saves) + " x " + std::to_string(columns));
+}
+
+template <class Exec, class S, class MemorySpace>
+void resize_saves(const Exec& exec, Kokkos::View<S***, Kokkos::LayoutLeft, MemorySpace>& view,
+                  int n, int saves, int columns, const std::string& label) {
+  if (int(view.extent(0)) != n || int(view.extent(1)) != saves || int(view.extent(2)) != columns)
+    view = Kokkos::View<S***, Kokkos::LayoutLeft, MemorySpace>(
+        Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), n, saves, columns);
+}
+
+template <class States, class Parameters>
+auto inputs_of(const Ensemble<States, Parameters>& ensemble) {
+  return Inputs<typename States::non_const_value_type>{strided_const(ensemble.states()),
+                                                       strided_const(ensemble.params()),
+                                                       ensemble.t0(), ensemble.t1()};
 }
 
 /// A View (n, columns) with the trajectory as the fast index; reallocated only to change shape.

@@ -2,42 +2,74 @@
 #pragma once
 
 #include <gradsolve/kernels/replay_kernel.hpp>
+#include <gradsolve/observe/loss.hpp>
 #include <gradsolve/status.hpp>
 
 namespace gradsolve::detail {
 
+/// Where the reverse sweep puts derivatives; without memory: not wanted.
+template <class S>
+struct GradientOutput {
+  StridedMatrix<S> u0, params;
+  S *t0 = nullptr, *t1 = nullptr;
+  StridedMatrix<S> saves;  // (n, saves)
+};
+
+/// The direction of a Hessian-vector product, and where it goes. A gradient has none: a kernel's
+/// arguments are few.
+template <class S, bool IsProduct>
+struct Product {};
+template <class S>
+struct Product<S, true> {
+  Direction<S> direction;
+  StridedMatrix<S> u0, params;
+};
+
+/// Where the states at the begins of the steps are kept for the way back.
+template <class S>
+struct KeptStates {
+  int num_slots;
+  S* buffer;        // (num_slots, max_rows, N, width): of the slices in flight
+  unsigned* taken;  // slices taken so far, in this and in all earlier launches
+  unsigned taken_before;
+  const S* recorded;                    // (total_rows, N, width): by record(), null: not
+  StridedMatrix<const S> final_states;  // with them
+};
+
 /// Replay and adjoint in one launch. Each of `num_slots` threads (warps on a GPU) takes slice after
 /// slice, keeps the states of the slice it is at in a buffer of its own, and sweeps back over them:
 /// the buffer is as long as the tallest slice and stays in cache, whatever the size of the
-/// ensemble.
+/// ensemble. Where record() kept the states, there is no replay.
 ///
 /// The reverse sweep counts rows down from the slice's longest trajectory, so that the lanes of a
 /// warp load adjacent states; a lane idles (h = 0) until its own last step.
-template <class M, class F, class L, class Seed>
+///
+/// T: the lane type L for a gradient; Dual<L, 1> for its derivative in a direction, which makes it
+/// forward over reverse: a Hessian-vector product.
+template <bool WithTimes, class M, class F, class T, class Seed>
 struct GradientKernel {
+  using L = LaneBeneathT<T>;
   using S = ScalarOf<L>;
   static constexpr int N = F::num_states, P = F::num_params;
   static constexpr int width = LaneTraits<L>::width;
+  static constexpr bool is_product = num_parts<T> > 1;
 
   F f;
-  StridedMatrix<const S> u0, params;
-  PerTrajectory<S> t0;
+  Inputs<S> in;
   MeshAccess<S> mesh;
   const Status* status;
   Seed seed;
-  int num_slots;
-  S* buffer;        // (num_slots, max_rows, N, mesh.width)
-  unsigned* taken;  // slices taken so far, in this and in all earlier launches
-  unsigned taken_before;
-
-  StridedMatrix<S> states, du0, dparams;
-  S* loss;  // null: not wanted
+  KeptStates<S> keep;
+  StridedMatrix<S> states;
+  S* loss;
+  GradientOutput<S> out;
+  Product<S, is_product> product;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     constexpr int threads = Backend<typename Member::execution_space>::threads_per_slice;
     const int slot = slice_of(team);
-    if (slot >= num_slots) return;
+    if (slot >= keep.num_slots) return;
     for (int slice = slot; slice < mesh.num_slices; slice = next_slice(team))
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, threads),
                            [&](int thread) { sweep(slot, slice, thread * width); });
@@ -50,99 +82,348 @@ struct GradientKernel {
     Kokkos::single(
         Kokkos::PerThread(team),
         [&](int& next) {
-          next = num_slots + static_cast<int>(Kokkos::atomic_fetch_add(taken, 1u) - taken_before);
+          next = keep.num_slots +
+                 static_cast<int>(Kokkos::atomic_fetch_add(keep.taken, 1u) - keep.taken_before);
         },
         slice);
     return slice;
   }
 
+  /// What the reverse sweep accumulates for one thread's trajectories.
+  struct Cotangent {
+    StateOf<F, T> lambda;  // of the state
+    ParamsOf<F, T> p;
+    T t0, t1, loss;
+
+    KOKKOS_FORCEINLINE_FUNCTION Cotangent() : t0(0), t1(0), loss(0) {
+      lambda = filled<N>(T(0));
+      if constexpr (P > 0) p = filled<P>(T(0));
+    }
+  };
+
   KOKKOS_FUNCTION GRADSOLVE_FLATTEN void sweep(int slot, int slice, int first_lane) const {
     const LaneIndices<L> lanes(mesh.order, slice * mesh.width + first_lane);
-    const ParamsOf<F, L> p = lanes.template gather<P>(params);
-    const L t_begin = lanes.gather(t0);
-    S* const kept = buffer + std::int64_t(slot) * mesh.max_rows * N * mesh.width + first_lane;
+    const Steps<L> steps(mesh, lanes.gather(in.t0), slice, first_lane);
+    StateOf<F, T> u;
+    ParamsOf<F, T> p;
+    read_inputs(lanes, u, p);
 
-    StateOf<F, L> u = lanes.template gather<N>(u0);
-    for_each_step(mesh, slice, first_lane, t_begin,
-                  [&](int row, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
-                    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-                      store(kept + (std::int64_t(row) * N + i) * mesh.width, u[i]);
-                    });
-                    update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
-                  });
-    if (states.data != nullptr) lanes.scatter(u, states);
+    const S* kept;
+    if (!is_product && keep.recorded != nullptr) {
+      kept = keep.recorded + mesh.first_row[slice] * N * mesh.width + first_lane;
+      if constexpr (!is_product) copy(lanes.template gather<N>(keep.final_states), u);
+    } else {
+      constexpr int numbers = N * num_parts<T>;
+      S* const buffer = keep.buffer +
+                        std::int64_t(slot) * mesh.max_rows * numbers * mesh.width + first_lane;
+      steps.for_each([&](int row, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
+        store_state(buffer, row, u);
+        update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
+      });
+      kept = buffer;
+    }
+    if (states.data != nullptr) lanes.scatter(part_of<0>(u), states);
 
-    StateOf<F, L> lambda;
-    ParamsOf<F, L> pbar;
-    const L value = seed(lanes, u, p, lambda, pbar);
-    reverse(slice, first_lane, kept, t_begin, p, lambda, pbar);
-    write(lanes, value, lambda, pbar);
+    Cotangent bar;
+    if constexpr (Seed::at_saves)
+      reverse_with_saves(lanes, steps, kept, u, p, bar);
+    else
+      reverse(lanes, steps, kept, u, p, bar);
+    write(lanes, bar);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void reverse(int slice, int first_lane, const S* kept,
-                                           const L& t_begin, const ParamsOf<F, L>& p,
-                                           StateOf<F, L>& lambda, ParamsOf<F, L>& pbar) const {
-    const int rows = mesh.num_rows[slice];
-    if (rows == 0) return;
-    const S* const ends = mesh.ends_of(slice, first_lane);
-    auto start_of = [&](int row) GRADSOLVE_INLINE_LAMBDA {
-      return row > 0 ? load<L>(ends + std::int64_t(row - 1) * mesh.width) : t_begin;
-    };
-    auto state_at = [&](int row) GRADSOLVE_INLINE_LAMBDA {
-      StateOf<F, L> u;
-      for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-        u[i] = load<L>(kept + (std::int64_t(row) * N + i) * mesh.width);
+  KOKKOS_FORCEINLINE_FUNCTION void read_inputs(const LaneIndices<L>& lanes, StateOf<F, T>& u,
+                                               ParamsOf<F, T>& p) const {
+    const StateOf<F, L> u_value = initial_states<F>(f, lanes, in.u0);
+    const ParamsOf<F, L> p_value = lanes.template gather<P>(in.params);
+    if constexpr (is_product) {
+      copy(with_direction<num_given_states_v<F>>(lanes, u_value, product.direction.u0), u);
+      if constexpr (P > 0) copy(with_direction<P>(lanes, p_value, product.direction.params), p);
+    } else {
+      copy(u_value, u);
+      if constexpr (P > 0) copy(p_value, p);
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void store_state(S* buffer, int row, const StateOf<F, T>& u) const {
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+      static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+        store(buffer + ((std::int64_t(row) * N + i) * num_parts<T> + k) * mesh.width,
+              part(u[i], k));
       });
-      return u;
-    };
-    L t_end = load<L>(ends + std::int64_t(rows - 1) * mesh.width);
-    L t = start_of(rows - 1);
-    StateOf<F, L> u = state_at(rows - 1);
+    });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void load_state(const S* kept, int row, StateOf<F, T>& u) const {
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+      static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+        part(u[i], k) =
+            load<L>(kept + ((std::int64_t(row) * N + i) * num_parts<T> + k) * mesh.width);
+      });
+    });
+  }
+
+  /// Calls visit(t, t_end, u) for each row from the last on; what the next row needs is loaded
+  /// before the step that hides the wait.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_backward(const Steps<L>& steps, const S* kept,
+                                                     Visit&& visit) const {
+    const int rows = steps.rows();
+    if (rows == 0) return;
+    L t_end = steps.end_of(rows - 1), t = steps.begin_of(rows - 1);
+    StateOf<F, T> u;
+    load_state(kept, rows - 1, u);
     for (int row = rows - 1; row >= 0; --row) {
       const int next = row > 0 ? row - 1 : 0;
-      const L t_next = start_of(next);
-      const StateOf<F, L> u_next = state_at(next);
-      step_back(t, t_end, u, p, lambda, pbar);
+      const L t_next = steps.begin_of(next);
+      StateOf<F, T> u_next;
+      load_state(kept, next, u_next);
+      visit(t, t_end, u);
       t_end = t;
       t = t_next;
       copy(u_next, u);
     }
   }
 
+  /// A loss of the final state.
+  KOKKOS_FORCEINLINE_FUNCTION void reverse(const LaneIndices<L>& lanes, const Steps<L>& steps,
+                                           const S* kept, const StateOf<F, T>& u_final,
+                                           const ParamsOf<F, T>& p, Cotangent& bar) const {
+    const L t_final = lanes.gather(in.t1);
+    T unused(0);
+    bar.loss = seed.template add<WithTimes>(lanes, t_final, u_final, p, {bar.lambda, bar.p, unused});
+    if constexpr (WithTimes)
+      add_end_of_empty_span(steps.begin(), t_final, t_final, MaskOf<L>(true), bar.lambda, u_final,
+                            p, bar.t1, bar);
+    for_each_backward(steps, kept, [&](const L& t, const L& t_end, const StateOf<F, T>& u)
+                                       GRADSOLVE_INLINE_LAMBDA {
+                                         step_back(t, t_end, t_end != t, bar, [&](Cotangent& c)
+                                                       GRADSOLVE_INLINE_LAMBDA {
+                                           TimeAdjoints<T> tbar;
+                                           step_adjoint<WithTimes, M>(f, t, t_end, u, p, c.lambda,
+                                                                      c.p, tbar);
+                                           add_times(steps, t_final, t, t_end, tbar, c);
+                                         });
+                                       });
+  }
+
+  /// A loss at save times: a step with saves in it takes the cotangents of its interpolated states
+  /// along.
+  KOKKOS_FORCEINLINE_FUNCTION void reverse_with_saves(const LaneIndices<L>& lanes,
+                                                      const Steps<L>& steps, const S* kept,
+                                                      const StateOf<F, T>& u_final,
+                                                      const ParamsOf<F, T>& p,
+                                                      Cotangent& bar) const {
+    const L t_final = lanes.gather(in.t1);
+    SaveCursor<L, -1> cursor(seed.saves, lanes, steps.begin(), t_final);
+    StateOf<F, T> u_first;
+    copy(u_final, u_first);  // of a trajectory without steps
+    for_each_backward(
+        steps, kept,
+        [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
+          const MaskOf<L> moves = t_end != t;
+          L time;
+          const MaskOf<L> now = cursor.find(t, moves, time);
+          if (any(now)) {
+            step_back(t, t_end, moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
+              observed_step(lanes, steps, t_final, cursor, t, t_end, moves, u, p, c);
+            });
+          } else {
+            step_back(t, t_end, moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
+              TimeAdjoints<T> tbar;
+              step_adjoint<WithTimes, M>(f, t, t_end, u, p, c.lambda, c.p, tbar);
+              add_times(steps, t_final, t, t_end, tbar, c);
+            });
+          }
+          keep_where(moves, u, u_first);
+        });
+    saves_at_begin(lanes, steps, cursor, u_first, p, bar);
+  }
+
   /// Lanes without a step here (h = 0) keep their cotangents, whatever f does there.
-  KOKKOS_FORCEINLINE_FUNCTION void step_back(const L& t, const L& t_end, const StateOf<F, L>& u,
-                                             const ParamsOf<F, L>& p, StateOf<F, L>& lambda,
-                                             ParamsOf<F, L>& pbar) const {
-    const MaskOf<L> moves = t_end != t;
-    TimeAdjoints<L> unused{};
+  template <class Adjoint>
+  KOKKOS_FORCEINLINE_FUNCTION void step_back(const L&, const L&, const MaskOf<L>& moves,
+                                             Cotangent& bar, Adjoint&& adjoint) const {
     if constexpr (std::is_same_v<MaskOf<L>, bool>) {
-      if (moves) step_adjoint<false, M, F, L>(f, t, t_end, u, p, lambda, pbar, unused);
+      if (moves) adjoint(bar);
     } else {
-      StateOf<F, L> new_lambda;
-      ParamsOf<F, L> new_pbar;
-      copy(lambda, new_lambda);
-      if constexpr (P > 0) copy(pbar, new_pbar);
-      step_adjoint<false, M, F, L>(f, t, t_end, u, p, new_lambda, new_pbar, unused);
-      keep_where(moves, new_lambda, lambda);
-      if constexpr (P > 0) keep_where(moves, new_pbar, pbar);
+      Cotangent next;
+      copy(bar.lambda, next.lambda);
+      if constexpr (P > 0) copy(bar.p, next.p);
+      next.loss = bar.loss;
+      if constexpr (WithTimes) {
+        next.t0 = bar.t0;
+        next.t1 = bar.t1;
+      }
+      adjoint(next);
+      keep_where(moves, next.lambda, bar.lambda);
+      keep_where(moves, next.p, bar.p);
+      bar.loss = choose(moves, next.loss, bar.loss);
+      if constexpr (WithTimes) {
+        bar.t0 = choose(moves, next.t0, bar.t0);
+        bar.t1 = choose(moves, next.t1, bar.t1);
+      }
     }
   }
 
-  /// A trajectory that did not reach t1 has no gradient: NaN, which cannot be taken for one.
-  KOKKOS_FUNCTION void write(const LaneIndices<L>& lanes, L value, StateOf<F, L>& lambda,
-                             ParamsOf<F, L>& pbar) const {
+  /// The ends of a step move with the span: t = t0 + x (t1 - t0) with x held fixed.
+  KOKKOS_FORCEINLINE_FUNCTION void add_times(const Steps<L>& steps, const L& t_final, const L& t,
+                                             const L& t_end, const TimeAdjoints<T>& tbar,
+                                             Cotangent& bar) const {
+    if constexpr (WithTimes) {
+      const L begin = steps.begin(), span = t_final - begin;
+      const L inverse = L(1) / select(span == L(0), L(1), span);
+      auto add = [&](const L& time, const T& cotangent) GRADSOLVE_INLINE_LAMBDA {
+        const L x = (time - begin) * inverse;
+        bar.t0 = bar.t0 + (L(1) - x) * cotangent;
+        bar.t1 = bar.t1 + x * cotangent;
+      };
+      add(t, tbar.begin);
+      add(t_end, tbar.end);
+    }
+  }
+
+  /// The adjoint of a step and of all saves within it.
+  KOKKOS_FORCEINLINE_FUNCTION void observed_step(const LaneIndices<L>& lanes,
+                                                 const Steps<L>& steps, const L& t_final,
+                                                 SaveCursor<L, -1>& cursor, const L& t,
+                                                 const L& t_end, const MaskOf<L>& moves,
+                                                 const StateOf<F, T>& u, const ParamsOf<F, T>& p,
+                                                 Cotangent& bar) const {
+    const L h = t_end - t;
+    StageValues<DenseStages<M>, F, T> s;
+    evaluate_stages<true, M>(f, t, t_end, u, p, s);
+    StateOf<F, T> u_new;
+    {
+      StateOf<F, T> sum;
+      combine<SolutionRow<M>>(s.k, sum);
+      copy(advanced(u, h, sum), u_new);
+    }
+    DenseAdjoint<M, F, T> dense;
+    TimeAdjoints<T> tbar;
+    L time;
+    for (MaskOf<L> now = cursor.find(t, moves, time); any(now); now = cursor.find(t, moves, time)) {
+      const L theta = position_in_step<L>(now, time, t, t_end);
+      const MaskOf<L> at_end = time == t_end;
+      StateOf<F, T> v = advanced(u, h, dense_sum<M, F>(s, theta));
+      keep_where(at_end, u_new, v);
+      StateOf<F, T> w = filled<N>(T(0)), zero = filled<N>(T(0)), inside;
+      T time_bar(0);
+      bar.loss = bar.loss + seed.template add<WithTimes>(lanes, now, cursor, time, v, p,
+                                                         {w, bar.p, time_bar});
+      copy(w, inside);
+      keep_where(at_end, zero, inside);
+      dense.add(inside, theta);
+      keep_where(!at_end, zero, w);
+      axpy(BaseScalar<T>(1), w, bar.lambda);
+      if constexpr (WithTimes) {
+        axpy(BaseScalar<T>(1), inside, w);  // the whole cotangent again
+        const T slope = dot(w, dense_sum_slope<M, F>(s, theta));
+        const T size = dot(inside, dense_sum<M, F>(s, theta));
+        tbar.begin = tbar.begin - (L(1) - theta) * slope - size;
+        tbar.end = tbar.end - theta * slope + size;
+        write_save_time(lanes, now, cursor, time_bar + slope);
+      }
+      cursor.advance(now);
+    }
+    stages_adjoint<WithTimes, M>(f, t, t_end, u, p, s, dense, bar.lambda, bar.p, tbar);
+    axpy(BaseScalar<T>(1), dense.u, bar.lambda);
+    add_times(steps, t_final, t, t_end, tbar, bar);
+  }
+
+  /// Saves at t0.
+  KOKKOS_FORCEINLINE_FUNCTION void saves_at_begin(const LaneIndices<L>& lanes,
+                                                  const Steps<L>& steps,
+                                                  SaveCursor<L, -1>& cursor,
+                                                  const StateOf<F, T>& u,
+                                                  const ParamsOf<F, T>& p, Cotangent& bar) const {
+    while (true) {
+      MaskOf<L> now(false);
+      L time(0);
+      for (int lane = 0; lane < width; ++lane) {
+        if (!cursor.is_left(lane)) continue;
+        set_lane(now, lane, true);
+        set_lane(time, lane, seed.saves.time(lanes.index[lane], cursor.index(lane)));
+      }
+      if (!any(now)) return;
+      StateOf<F, T> w = filled<N>(T(0));
+      T time_bar(0);
+      bar.loss = bar.loss + seed.template add<WithTimes>(lanes, now, cursor, time, u, p,
+                                                         {w, bar.p, time_bar});
+      axpy(BaseScalar<T>(1), w, bar.lambda);
+      if constexpr (WithTimes) {
+        const T slope = dot(w, evaluate(f, T(steps.begin()), u, p));
+        bar.t0 = bar.t0 - slope;
+        write_save_time(lanes, now, cursor, time_bar + slope);
+      }
+      cursor.advance(now);
+    }
+  }
+
+  /// u(t1) of a trajectory without steps, t1 = t0: its derivative to t1 is f, to t0 it is -f.
+  KOKKOS_FORCEINLINE_FUNCTION void add_end_of_empty_span(const L& t0, const L& t1, const L& t,
+                                                         const MaskOf<L>& now,
+                                                         const StateOf<F, T>& w,
+                                                         const StateOf<F, T>& u,
+                                                         const ParamsOf<F, T>& p, T& tbar,
+                                                         Cotangent& bar) const {
+    const MaskOf<L> empty = now && t0 == t1;
+    if (!any(empty)) return;
+    const T slope = dot(w, evaluate(f, T(t), u, p));
+    tbar = choose(empty, tbar + slope, tbar);
+    bar.t0 = choose(empty, bar.t0 - slope, bar.t0);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void write_save_time(const LaneIndices<L>& lanes,
+                                                   const MaskOf<L>& now,
+                                                   const SaveCursor<L, -1>& cursor,
+                                                   const T& cotangent) const {
+    for (int lane = 0; lane < width; ++lane)
+      if (lane_of(now, lane))
+        out.saves(lanes.index[lane], cursor.index(lane)) = lane_of(part(cotangent, 0), lane);
+  }
+
+  /// A trajectory that did not reach t1, or whose loss is not a number, has no gradient: NaN, which
+  /// cannot be taken for one.
+  KOKKOS_FUNCTION void write(const LaneIndices<L>& lanes, Cotangent& bar) const {
     const S nan = Kokkos::Experimental::quiet_NaN_v<S>;
     for (int lane = 0; lane < width; ++lane) {
       if (!lanes.used(lane)) continue;
-      if (status[lanes.index[lane]] != Status::success) {
-        set_lane(value, lane, nan);
-        for_each_index<N>([&](int i) { set_lane(lambda[i], lane, nan); });
-        for_each_index<P>([&](int i) { set_lane(pbar[i], lane, nan); });
+      const int j = lanes.index[lane];
+      const S value = lane_of(part(bar.loss, 0), lane);
+      if (status[j] != Status::success || value - value != S(0)) {
+        auto spoil = [&](T& x) {
+          static_for<num_parts<T>>([&](auto k) { set_lane(part(x, k), lane, nan); });
+        };
+        if (status[j] != Status::success) spoil(bar.loss);
+        for_each_index<N>([&](int i) { spoil(bar.lambda[i]); });
+        for_each_index<P>([&](int i) { spoil(bar.p[i]); });
+        spoil(bar.t0);
+        spoil(bar.t1);
+        if constexpr (WithTimes && Seed::at_saves)
+          for (int save = 0; save < seed.saves.size; ++save) out.saves(j, save) = nan;
       }
-      if (loss != nullptr) loss[lanes.index[lane]] = lane_of(value, lane);
+      if (loss != nullptr) loss[j] = lane_of(part(bar.loss, 0), lane);
+      if constexpr (WithTimes) {
+        out.t0[j] = lane_of(part(bar.t0, 0), lane);
+        out.t1[j] = lane_of(part(bar.t1, 0), lane);
+      }
     }
-    lanes.scatter(lambda, du0);
-    lanes.scatter(pbar, dparams);
+    scatter_given(lanes, part_of<0>(bar.lambda), out.u0);
+    lanes.scatter(part_of<0>(bar.p), out.params);
+    if constexpr (is_product) {
+      scatter_given(lanes, part_of<1>(bar.lambda), product.u0);
+      lanes.scatter(part_of<1>(bar.p), product.params);
+    }
+  }
+
+  /// The first states of a system, without its extra ones.
+  KOKKOS_FORCEINLINE_FUNCTION void scatter_given(const LaneIndices<L>& lanes,
+                                                 const Vector<L, N>& x,
+                                                 const StridedMatrix<S>& to) const {
+    constexpr int given = num_given_states_v<F>;
+    Vector<L, given> y;
+    for_each_index<given>([&](int i) GRADSOLVE_INLINE_LAMBDA { y[i] = x[i]; });
+    lanes.scatter(y, to);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <gradsolve/kernels/slice.hpp>
+#include <gradsolve/kernels/save_states.hpp>
 #include <gradsolve/status.hpp>
 #include <gradsolve/stepping/controller.hpp>
 #include <gradsolve/stepping/explicit_rk.hpp>
@@ -14,11 +14,12 @@ struct RecordOutput {
   Status* status;
   int *num_steps, *num_rejected, *num_rhs;
   int* overflow;  // set to 1: some slice was too short
+  Scalar* kept;   // the states at the begins of the steps; null: not wanted
 };
 
 /// The adaptive solve. Stores the end of each accepted step where `store`, and counts them anyway:
 /// past the room of a slice it only counts.
-template <class M, class F, class L>
+template <class M, class F, class L, class Saves>
 struct RecordKernel {
   using S = ScalarOf<L>;
   static constexpr int N = F::num_states, P = F::num_params;
@@ -26,12 +27,12 @@ struct RecordKernel {
   static constexpr int order = M::error_order > 0 ? M::error_order : 1;
 
   F f;
-  StridedMatrix<const S> u0, params;
-  PerTrajectory<S> t0, t1;
+  Inputs<S> in;
   Options options;
   bool store;
   MeshAccess<S> mesh;
   RecordOutput<S> out;
+  Saves saves;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
@@ -57,10 +58,13 @@ struct RecordKernel {
   /// Solves the trajectories of one thread; returns the largest number of steps among them.
   KOKKOS_FUNCTION GRADSOLVE_FLATTEN int solve(int slice, int first_lane) const {
     const LaneIndices<L> lanes(mesh.order, slice * mesh.width + first_lane);
-    const L t_begin = lanes.gather(t0), t_final = lanes.gather(t1);
-    StateOf<F, L> u = lanes.template gather<N>(u0);
-    const ParamsOf<F, L> p = lanes.template gather<P>(params);
+    const L t_begin = lanes.gather(in.t0), t_final = lanes.gather(in.t1);
+    StateOf<F, L> u = initial_states<F>(f, lanes, in.u0);
+    const ParamsOf<F, L> p = lanes.template gather<P>(in.params);
+    const Tolerances<S> tolerances(options);
     L t = t_begin;
+    StateSaver<M, F, L, Saves> saver(saves, lanes, t_begin, t_final);
+    if (store) saver.start(t_begin, u);
 
     Status status[width];
     MaskOf<L> active(false);
@@ -96,14 +100,15 @@ struct RecordKernel {
       L t_new = select(last, t_final, t + dt);
       if (fixed) fixed_step_end(t_begin, t_final, attempts, last, t_new);
       const L h = t_new - t;
-      const Attempt<F, L> trial =
-          attempt<M>(f, t, t_new, u, p, k0, S(options.rtol), S(options.atol));
+      const Attempt<F, L> trial = attempt<M>(f, t, t_new, u, p, k0, tolerances);
 
       // Steps of fixed size ask nothing of the error estimate.
       const L ratio2 = fixed ? L(0) : trial.ratio2;
       const MaskOf<L> finite = all_finite(trial.u, ratio2);
       const MaskOf<L> accepted = active && finite && ratio2 <= L(1);
       store_ends(ends, capacity, accepted, steps, t_new);
+      if (store && out.kept != nullptr) keep(slice, first_lane, capacity, accepted, steps, u);
+      if (store) saver.step(f, t, t_new, accepted, u, trial.u, p);
       keep_where(accepted, trial.u, u);
       t = select(accepted, t_new, t);
       if constexpr (M::fsal) {
@@ -135,6 +140,7 @@ struct RecordKernel {
       }
     }
 
+    if (store) saver.finish();
     lanes.scatter(u, out.states);
     int longest = 0;
     for (int lane = 0; lane < width; ++lane) {
@@ -144,6 +150,8 @@ struct RecordKernel {
       if (!lanes.used(lane)) continue;
       const int j = lanes.index[lane];
       out.status[j] = status[lane];
+      mesh.t0[j] = lane_of(t_begin, lane);
+      mesh.t1[j] = lane_of(t_final, lane);
       out.num_steps[j] = n;
       out.num_rejected[j] = r;
       out.num_rhs[j] =
@@ -176,7 +184,7 @@ struct RecordKernel {
       dt = L(S(options.first_step));
     else if (options.first_step_rule == FirstStep::hairer)
       dt =
-          hairer_first_step<order>(f, t_begin, t_final, u, p, k0, S(options.rtol), S(options.atol));
+          hairer_first_step<order>(f, t_begin, t_final, u, p, k0, Tolerances<S>(options));
     if (options.max_step > 0) dt = min(dt, L(S(options.max_step)));
     if (options.min_step > 0) dt = max(dt, L(S(options.min_step)));
     return direction * dt;
@@ -207,15 +215,33 @@ struct RecordKernel {
     }
   }
 
+  /// Keeps the state at the begin of the steps just accepted.
+  KOKKOS_FORCEINLINE_FUNCTION void keep(int slice, int first_lane, int capacity,
+                                        const MaskOf<L>& accepted, const IntOf<L>& steps,
+                                        const StateOf<F, L>& u) const {
+    S* const kept = out.kept + mesh.first_row[slice] * N * mesh.width + first_lane;
+    for (int lane = 0; lane < width; ++lane) {
+      const std::int64_t row = static_cast<std::int64_t>(lane_of(steps, lane));
+      if (lane_of(accepted, lane) && row < capacity)
+        for (int i = 0; i < N; ++i)
+          kept[(row * N + i) * mesh.width + lane] = lane_of(u[i], lane);
+    }
+  }
+
   /// Lanes that are through repeat their last time up to the slice's longest trajectory.
   KOKKOS_FUNCTION void pad(int slice, int first_lane, int rows) const {
     const LaneIndices<L> lanes(mesh.order, slice * mesh.width + first_lane);
     for (int lane = 0; lane < width; ++lane) {
       const int steps = lanes.used(lane) ? out.num_steps[lanes.index[lane]] : 0;
       S* const ends = mesh.ends_of(slice, first_lane + lane);
-      S last = t0(lanes.source(lane));
+      S last = in.t0(lanes.source(lane));
       if (steps > 0 && steps <= rows) last = ends[std::int64_t(steps - 1) * mesh.width];
       for (int row = steps; row < rows; ++row) ends[std::int64_t(row) * mesh.width] = last;
+      if (out.kept == nullptr) continue;
+      S* const kept = out.kept + mesh.first_row[slice] * N * mesh.width + first_lane + lane;
+      for (int row = steps; row < rows; ++row)
+        for (int i = 0; i < N; ++i)
+          kept[(std::int64_t(row) * N + i) * mesh.width] = out.states(lanes.source(lane), i);
     }
   }
 

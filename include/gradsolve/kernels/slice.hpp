@@ -67,21 +67,4 @@ struct LaneIndices {
   }
 };
 
-/// x = y where the condition holds.
-template <class M, class T, int N>
-KOKKOS_FORCEINLINE_FUNCTION void keep_where(const M& condition, const Vector<T, N>& y,
-                                            Vector<T, N>& x) {
-  for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = select(condition, y[i], x[i]); });
-}
-
-/// x = y() where the condition holds; y is costly: a plain scalar branches, a pack selects.
-template <class M, class T, int N, class Y>
-KOKKOS_FORCEINLINE_FUNCTION void update_where(const M& condition, Vector<T, N>& x, Y&& y) {
-  if constexpr (std::is_same_v<M, bool>) {
-    if (condition) copy(y(), x);
-  } else {
-    keep_where(condition, y(), x);
-  }
-}
-
 }  // namespace gradsolve::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -17,6 +18,8 @@ namespace gradsolve {
 namespace detail {
 template <class T>
 using SameSizeInt = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+template <class T>
+using SameSizeUnsigned = std::make_unsigned_t<SameSizeInt<T>>;
 }  // namespace detail
 
 /// W truth values.
@@ -84,6 +87,38 @@ struct Pack {
   friend GRADSOLVE_HOST M operator==(Pack a, Pack b) { return M(a.v == b.v); }
   friend GRADSOLVE_HOST M operator!=(Pack a, Pack b) { return M(a.v != b.v); }
 };
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_pack = false;
+template <class T, int W>
+inline constexpr bool is_pack<Pack<T, W>> = true;
+
+/// The bit that holds the sign of a float or double.
+template <class T>
+inline constexpr SameSizeUnsigned<T> sign_bit = SameSizeUnsigned<T>(1) << (8 * sizeof(T) - 1);
+
+/// The bits of a number as an unsigned integer, those of a pack as a vector of them, and back. The
+/// operators of C++ are the same on both.
+template <class T>
+  requires std::is_floating_point_v<T>
+GRADSOLVE_HOST SameSizeUnsigned<T> bits_of(T x) {
+  return std::bit_cast<SameSizeUnsigned<T>>(x);
+}
+template <class T, int W>
+GRADSOLVE_HOST auto bits_of(Pack<T, W> x) {
+  return (typename Pack<SameSizeUnsigned<T>, W>::Vector)x.v;
+}
+template <class L, class Bits>
+GRADSOLVE_HOST L from_bits(Bits bits) {
+  if constexpr (is_pack<L>)
+    return L((typename L::Vector)bits);
+  else
+    return std::bit_cast<L>(bits);
+}
+
+}  // namespace detail
 
 }  // namespace gradsolve
 

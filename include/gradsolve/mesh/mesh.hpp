@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/detail/strided.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -26,6 +28,8 @@ struct Mesh {
   Kokkos::View<std::int64_t*, MemorySpace> first_row;  ///< (num_slices + 1)
   Kokkos::View<int*, MemorySpace> num_rows;            ///< (num_slices) rows in use.
   Kokkos::View<Scalar*, MemorySpace> ends;             ///< (total_rows * width)
+  Kokkos::View<Scalar*, MemorySpace> t0, t1;           ///< (num_trajectories) recorded spans.
+  detail::PerTrajectory<Scalar> recorded_t0, recorded_t1;  ///< Where they came from.
 };
 
 /// What kernels see of a mesh: a kernel's arguments are few and small (Kokkos launches those over
@@ -37,6 +41,9 @@ struct MeshAccess {
   const std::int64_t* first_row;
   int* num_rows;
   Scalar* ends;
+  Scalar *t0, *t1;
+  const int* moved_slices = nullptr;  // see move.hpp
+  Scalar* moved_ends = nullptr;
 
   template <class MemorySpace>
   explicit MeshAccess(const Mesh<Scalar, MemorySpace>& m)
@@ -46,14 +53,17 @@ struct MeshAccess {
         order(m.order.data()),
         first_row(m.first_row.data()),
         num_rows(m.num_rows.data()),
-        ends(m.ends.data()) {}
+        ends(m.ends.data()),
+        t0(m.t0.data()),
+        t1(m.t1.data()) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int capacity(int slice) const {
     return static_cast<int>(first_row[slice + 1] - first_row[slice]);
   }
   /// The ends of lane `lane` of a slice: that of row r at [r * width].
   KOKKOS_FORCEINLINE_FUNCTION Scalar* ends_of(int slice, int lane) const {
-    return ends + first_row[slice] * width + lane;
+    Scalar* const from = moved_slices != nullptr && moved_slices[slice] ? moved_ends : ends;
+    return from + first_row[slice] * width + lane;
   }
 };
 

@@ -15,6 +15,12 @@ struct Heun {
   static constexpr int num_solution_stages = 2;
   /// First same as last: the last stage is f at the end of the step.
   static constexpr bool fsal = false;
+  /// Order of the continuous extension.
+  static constexpr int dense_order = 2;
+  /// Stages that the continuous extension needs; those from num_stages on serve it alone.
+  static constexpr int num_dense_stages = 2;
+  /// Degree of its polynomials.
+  static constexpr int dense_degree = 2;
 
   static constexpr double c[2] = {0, 1.0};
   static constexpr double a[2][1] = {
@@ -24,6 +30,11 @@ struct Heun {
   static constexpr double b[2] = {1.0 / 2.0, 1.0 / 2.0};
   /// Weights of the error estimate: b minus the embedded weights.
   static constexpr double e[2] = {-1.0 / 2.0, 1.0 / 2.0};
+  /// u(t + theta h) = u + h sum_i b_i(theta) k_i,  b_i(theta) = sum_m dense[i][m] theta^(m+1)
+  static constexpr double dense[2][2] = {
+      {1.0, -1.0 / 2.0},
+      {0, 1.0 / 2.0},
+  };
 };
 
 }  // namespace gradsolve

@@ -15,6 +15,12 @@ struct RK4 {
   static constexpr int num_solution_stages = 4;
   /// First same as last: the last stage is f at the end of the step.
   static constexpr bool fsal = false;
+  /// Order of the continuous extension.
+  static constexpr int dense_order = 3;
+  /// Stages that the continuous extension needs; those from num_stages on serve it alone.
+  static constexpr int num_dense_stages = 4;
+  /// Degree of its polynomials.
+  static constexpr int dense_degree = 3;
 
   static constexpr double c[4] = {0, 1.0 / 2.0, 1.0 / 2.0, 1.0};
   static constexpr double a[4][3] = {
@@ -24,6 +30,13 @@ struct RK4 {
       {0, 0, 1.0},
   };
   static constexpr double b[4] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
+  /// u(t + theta h) = u + h sum_i b_i(theta) k_i,  b_i(theta) = sum_m dense[i][m] theta^(m+1)
+  static constexpr double dense[4][3] = {
+      {1.0, -3.0 / 2.0, 2.0 / 3.0},
+      {0, 1.0, -2.0 / 3.0},
+      {0, 1.0, -2.0 / 3.0},
+      {0, -1.0 / 2.0, 2.0 / 3.0},
+  };
 };
 
 }  // namespace gradsolve

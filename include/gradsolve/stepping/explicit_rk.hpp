@@ -2,6 +2,8 @@
 #pragma once
 
 #include <gradsolve/ad/derivatives.hpp>
+#include <gradsolve/ad/lane_dual.hpp>
+#include <gradsolve/stepping/tolerances.hpp>
 
 /// One step of an explicit Runge-Kutta method M from t to t_end, h = t_end - t:
 ///
@@ -12,18 +14,25 @@
 /// state: a lane, or a dual over one for the tangent of the step.
 namespace gradsolve::detail {
 
-template <class T>
-struct BaseOf {
-  using Type = ScalarOf<T>;
+// Sets of stages.
+template <class M>
+struct SolutionStages {
+  static constexpr int size = M::num_solution_stages;
+  static constexpr bool has(int) { return true; }
 };
-template <class T, int K>
-struct BaseOf<Dual<T, K>> : BaseOf<T> {};
-
-/// A coefficient in the precision of T.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION constexpr typename BaseOf<T>::Type coefficient(double value) {
-  return static_cast<typename BaseOf<T>::Type>(value);
-}
+/// Those of the continuous extension: with them everything that they are made of.
+template <class M>
+struct DenseStages {
+  static constexpr int size = M::num_dense_stages;
+  static constexpr bool has(int i) {
+    if (i < M::num_solution_stages) return true;
+    for (int m = 0; m < M::dense_degree; ++m)
+      if (M::dense[i][m] != 0) return true;
+    for (int j = i + 1; j < size; ++j)
+      if (M::a[j][i] != 0 && has(j)) return true;
+    return false;
+  }
+};
 
 // Sequences of weights, each a type, so that zeros vanish at compile time: a stage with weight zero
 // is never touched, whatever it holds.
@@ -32,10 +41,10 @@ struct StageRow {  // a_Ij over j
   static constexpr int size = I;
   static constexpr double at(int j) { return M::a[I][j]; }
 };
-template <class M, int I>
+template <class M, int I, class Stages>
 struct StageColumn {  // a_jI over the later stages j
-  static constexpr int size = M::num_solution_stages;
-  static constexpr double at(int j) { return j > I ? M::a[j][I] : 0.0; }
+  static constexpr int size = Stages::size;
+  static constexpr double at(int j) { return j > I && Stages::has(j) ? M::a[j][I] : 0.0; }
 };
 template <class M>
 struct SolutionRow {
@@ -56,6 +65,8 @@ struct ThirdOrderErrorRow {
 // Variables, not functions: device code may read them.
 template <class Weights, int J>
 inline constexpr double weight_v = Weights::at(J);
+template <class Stages, int I>
+inline constexpr bool has_stage_v = Stages::has(I);
 template <class Weights>
 inline constexpr int first_nonzero_v = [] {
   int j = 0;
@@ -123,16 +134,16 @@ struct Attempt {
   L ratio2;
 };
 
-/// mean_i (e_i / scale_i)^2 where inverse_scale = 1 / scale.
+/// sum_i (e_i / scale_i)^2 where inverse_scale = 1 / scale.
 template <class F, class L>
-KOKKOS_FORCEINLINE_FUNCTION L mean_square(const StateOf<F, L>& e,
-                                          const StateOf<F, L>& inverse_scale) {
+KOKKOS_FORCEINLINE_FUNCTION L square_sum(const StateOf<F, L>& e,
+                                         const StateOf<F, L>& inverse_scale) {
   L sum(0);
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
     const L r = e[i] * inverse_scale[i];
     sum = sum + r * r;
   });
-  return sum * coefficient<L>(1.0 / F::num_states);
+  return sum;
 }
 
 /// Hairer's combination of a fifth- and a third-order estimate (DOP853):
@@ -142,13 +153,14 @@ concept HasTwoEstimates = requires { M::e3; };
 
 template <class M, class F, class L>
 KOKKOS_FORCEINLINE_FUNCTION L error_ratio2(const StateOf<F, L> (&k)[M::num_stages], const L& h,
-                                           const StateOf<F, L>& inverse_scale) {
+                                           const StateOf<F, L>& inverse_scale,
+                                           ScalarOf<L> inverse_count) {
   StateOf<F, L> sum;
   combine<ErrorRow<M>>(k, sum);
-  const L ratio2 = h * h * mean_square<F, L>(sum, inverse_scale);
+  const L ratio2 = h * h * (square_sum<F, L>(sum, inverse_scale) * inverse_count);
   if constexpr (HasTwoEstimates<M>) {
     combine<ThirdOrderErrorRow<M>>(k, sum);
-    const L third = h * h * mean_square<F, L>(sum, inverse_scale);
+    const L third = h * h * (square_sum<F, L>(sum, inverse_scale) * inverse_count);
     const L both = ratio2 + coefficient<L>(0.01) * third;
     return ratio2 * (ratio2 / select(both == L(0), L(1), both));
   }
@@ -159,8 +171,8 @@ KOKKOS_FORCEINLINE_FUNCTION L error_ratio2(const StateOf<F, L> (&k)[M::num_stage
 template <class M, class F, class L>
 KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const L& t_end,
                                                   const StateOf<F, L>& u, const ParamsOf<F, L>& p,
-                                                  const StateOf<F, L>& k0, ScalarOf<L> rtol,
-                                                  ScalarOf<L> atol) {
+                                                  const StateOf<F, L>& k0,
+                                                  const Tolerances<ScalarOf<L>>& tol) {
   const L h = t_end - t;
   StateOf<F, L> k[M::num_stages], sum;
   Attempt<F, L> result;
@@ -183,9 +195,12 @@ KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const 
     }
     StateOf<F, L> inverse_scale;
     for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-      inverse_scale[i] = reciprocal(L(atol) + L(rtol) * max(abs(u[i]), abs(result.u[i])));
+      inverse_scale[i] =
+          reciprocal(L(tol.atol) + L(tol.rtol) * max(abs(u[i]), abs(result.u[i])));
+      if (!tol.template holds_for<F>(i)) inverse_scale[i] = L(0);
     });
-    result.ratio2 = error_ratio2<M, F, L>(k, h, inverse_scale);
+    result.ratio2 =
+        error_ratio2<M, F, L>(k, h, inverse_scale, tol.template inverse_count<F>());
   } else {
     result.ratio2 = L(0);
   }
@@ -195,61 +210,104 @@ KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const 
 /// Cotangents of the two ends of a step.
 template <class T>
 struct TimeAdjoints {
-  T begin, end;
+  T begin = T(0), end = T(0);
 };
 
-/// The adjoint of a step. lambda holds the cotangent w of u_new on entry and that of u on return;
-/// the cotangents of p, and WithTime those of t and t_end, are added to. For i descending
+/// The stages of a step: arguments y_i and slopes k_i.
+template <class Stages, class F, class T>
+struct StageValues {
+  StateOf<F, T> y[Stages::size], k[Stages::size];
+};
+
+template <bool AllSlopes, class M, class Stages, class F, class L, class T>
+KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L& t_end,
+                                                 const StateOf<F, T>& u, const ParamsOf<F, T>& p,
+                                                 StageValues<Stages, F, T>& s) {
+  const L h = t_end - t;
+  static_for<Stages::size>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+    if constexpr (has_stage_v<Stages, i>) {
+      copy(stage_argument<M, i>(u, h, s.k), s.y[i]);
+      if constexpr (AllSlopes || i + 1 < Stages::size)
+        copy(evaluate(f, T(stage_time<M, i>(t, t_end, h)), s.y[i], p), s.k[i]);
+    }
+  });
+}
+
+/// The adjoint of a step with the given stages. lambda holds the cotangent w of u_new on entry and
+/// that of u on return; the cotangents of p, and WithTime those of t and t_end, are added to. For i
+/// descending, with g_i the cotangents of k_i / h from elsewhere (`direct`: states interpolated
+/// within the step)
 ///
-///     kbar_i = h (b_i w + sum_{j>i} a_ji mu_j),   mu_i = (df/du)^T kbar_i   at stage i
+///     kbar_i = h (b_i w + g_i + sum_{j>i} a_ji mu_j),   mu_i = (df/du)^T kbar_i   at stage i
 ///     ubar = w + sum mu_i,   pbar += sum (df/dp)^T kbar_i,   tbar = sum (df/dt)^T kbar_i
 ///     hbar = sum b_i w.k_i + sum (c_i (df/dt)^T kbar_i + mu_i . sum_j a_ij k_j)
-template <bool WithTime, class M, class F, class T>
-KOKKOS_FORCEINLINE_FUNCTION void step_adjoint(const F& f, const T& t, const T& t_end,
-                                              const StateOf<F, T>& u, const ParamsOf<F, T>& p,
-                                              StateOf<F, T>& lambda, ParamsOf<F, T>& pbar,
-                                              TimeAdjoints<T>& tbar) {
-  constexpr int N = F::num_states, S = M::num_solution_stages;
-  const T h = t_end - t;
-  StateOf<F, T> y[S], k[S];
-  static_for<S>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-    y[i] = stage_argument<M, i>(u, h, k);
-    if constexpr (i + 1 < S || WithTime) k[i] = evaluate(f, stage_time<M, i>(t, t_end, h), y[i], p);
-  });
-
+template <bool WithTime, class M, class Stages, class F, class L, class T, class Direct>
+KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L& t_end,
+                                                const StateOf<F, T>& u, const ParamsOf<F, T>& p,
+                                                const StageValues<Stages, F, T>& s,
+                                                const Direct& direct, StateOf<F, T>& lambda,
+                                                ParamsOf<F, T>& pbar, TimeAdjoints<T>& tbar) {
+  constexpr int N = F::num_states, S = Stages::size;
+  const L h = t_end - t;
   StateOf<F, T> mu[S];
   T hbar(0), all_tbar(0);
   static_for<S>([&](auto down) GRADSOLVE_INLINE_LAMBDA {
     constexpr int i = S - 1 - down;
-    StateOf<F, T> kbar;
-    bool nonzero = combine<StageColumn<M, i>>(mu, kbar);
-    constexpr double b = M::b[i];
-    if constexpr (b != 0) {
-      if (nonzero)
-        axpy(coefficient<T>(b), lambda, kbar);
-      else
-        scale(coefficient<T>(b), lambda, kbar);
-    }
-    scale(h, kbar, kbar);
-    T stage_tbar(0);
-    vjp<WithTime, F, T>(f, stage_time<M, i>(t, t_end, h), y[i], p, kbar, {mu[i], pbar, stage_tbar});
-    if constexpr (WithTime) {
-      all_tbar = all_tbar + stage_tbar;
-      hbar = hbar + coefficient<T>(M::c[i]) * stage_tbar;
-      StateOf<F, T> slope;
-      if (combine<StageRow<M, i>>(k, slope))
-        for_each_index<N>([&](int n)
-                              GRADSOLVE_INLINE_LAMBDA { hbar = hbar + mu[i][n] * slope[n]; });
+    if constexpr (has_stage_v<Stages, i>) {
+      StateOf<F, T> kbar;
+      bool nonzero = combine<StageColumn<M, i, Stages>>(mu, kbar);
+      auto add = [&](auto weight, const StateOf<F, T>& x) GRADSOLVE_INLINE_LAMBDA {
+        if (nonzero)
+          axpy(weight, x, kbar);
+        else
+          scale(weight, x, kbar);
+        nonzero = true;
+      };
+      if constexpr (i < M::num_solution_stages) {
+        constexpr double b = M::b[i];
+        if constexpr (b != 0) add(coefficient<T>(b), lambda);
+      }
+      direct(i, add);
+      scale(h, kbar, kbar);
+      T stage_tbar(0);
+      if constexpr (!WithTime) {
+        vjp<false, F, T>(f, T(stage_time<M, i>(t, t_end, h)), s.y[i], p, kbar,
+                         {mu[i], pbar, stage_tbar});
+      } else {  // with the slopes at hand anyway, arguments need no registers
+        vjp<true, F, T>(f, T(stage_time<M, i>(t, t_end, h)), stage_argument<M, i>(u, h, s.k), p,
+                        kbar, {mu[i], pbar, stage_tbar});
+        all_tbar = all_tbar + stage_tbar;
+        hbar = hbar + coefficient<T>(M::c[i]) * stage_tbar;
+        StateOf<F, T> slope;
+        if (combine<StageRow<M, i>>(s.k, slope))
+          for_each_index<N>([&](int n)
+                                GRADSOLVE_INLINE_LAMBDA { hbar = hbar + mu[i][n] * slope[n]; });
+      }
     }
   });
   if constexpr (WithTime) {
     StateOf<F, T> slope;
-    combine<SolutionRow<M>>(k, slope);
+    combine<SolutionRow<M>>(s.k, slope);
     for_each_index<N>([&](int n) GRADSOLVE_INLINE_LAMBDA { hbar = hbar + lambda[n] * slope[n]; });
     tbar.begin = tbar.begin + all_tbar - hbar;
     tbar.end = tbar.end + hbar;
   }
-  static_for<S>([&](auto i) GRADSOLVE_INLINE_LAMBDA { axpy(T(1), mu[i], lambda); });
+  static_for<S>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+    if constexpr (has_stage_v<Stages, i>) axpy(BaseScalar<T>(1), mu[i], lambda);
+  });
+}
+
+/// The adjoint of a step from which nothing but u_new is observed.
+template <bool WithTime, class M, class F, class L, class T>
+KOKKOS_FORCEINLINE_FUNCTION void step_adjoint(const F& f, const L& t, const L& t_end,
+                                              const StateOf<F, T>& u, const ParamsOf<F, T>& p,
+                                              StateOf<F, T>& lambda, ParamsOf<F, T>& pbar,
+                                              TimeAdjoints<T>& tbar) {
+  using Stages = SolutionStages<M>;
+  StageValues<Stages, F, T> s;
+  evaluate_stages<WithTime, M>(f, t, t_end, u, p, s);
+  auto nothing = [](int, auto&&) GRADSOLVE_INLINE_LAMBDA {};
+  stages_adjoint<WithTime, M>(f, t, t_end, u, p, s, nothing, lambda, pbar, tbar);
 }
 
 }  // namespace gradsolve::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/ad/dual.hpp>
+#include <gradsolve/detail/strided.hpp>
+
+/// The number types that a sweep carries a state in: a lane L, or a Dual over one where the sweep
+/// differentiates itself forward. What they share.
+namespace gradsolve::detail {
+
+/// The lane type beneath T, and its scalar.
+template <class T>
+struct LaneBeneath {
+  using Type = T;
+};
+template <class T, int K>
+struct LaneBeneath<Dual<T, K>> {
+  using Type = T;
+};
+template <class T>
+using LaneBeneathT = typename LaneBeneath<T>::Type;
+template <class T>
+using BaseScalar = ScalarOf<LaneBeneathT<T>>;
+
+/// A coefficient in the precision of T.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION constexpr BaseScalar<T> coefficient(double value) {
+  return static_cast<BaseScalar<T>>(value);
+}
+
+/// The number of one lane: a scalar, or a Dual of a scalar.
+template <class T>
+struct ScalarValue {
+  using Type = ScalarOf<T>;
+};
+template <class L, int K>
+struct ScalarValue<Dual<L, K>> {
+  using Type = Dual<ScalarOf<L>, K>;
+};
+template <class T>
+using ScalarValueT = typename ScalarValue<T>::Type;
+
+/// Numbers that a lane value holds apart from its lanes: the value, then the tangents.
+template <class T>
+inline constexpr int num_parts = 1;
+template <class L, int K>
+inline constexpr int num_parts<Dual<L, K>> = 1 + K;
+
+template <class L>
+KOKKOS_FORCEINLINE_FUNCTION const L& part(const L& x, int) {
+  return x;
+}
+template <class L>
+KOKKOS_FORCEINLINE_FUNCTION L& part(L& x, int) {
+  return x;
+}
+template <class L, int K>
+KOKKOS_FORCEINLINE_FUNCTION const L& part(const Dual<L, K>& x, int i) {
+  return i == 0 ? x.value : x.tangent[i - 1];
+}
+template <class L, int K>
+KOKKOS_FORCEINLINE_FUNCTION L& part(Dual<L, K>& x, int i) {
+  return i == 0 ? x.value : x.tangent[i - 1];
+}
+
+/// One lane of a value, and its assignment.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION ScalarValueT<T> value_of_lane(const T& x, int lane) {
+  ScalarValueT<T> y;
+  static_for<num_parts<T>>(
+      [&](auto i) GRADSOLVE_INLINE_LAMBDA { part(y, i) = lane_of(part(x, i), lane); });
+  return y;
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void set_value_of_lane(T& x, int lane, const ScalarValueT<T>& y) {
+  static_for<num_parts<T>>(
+      [&](auto i) GRADSOLVE_INLINE_LAMBDA { set_lane(part(x, i), lane, part(y, i)); });
+}
+
+template <class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION Vector<ScalarValueT<T>, N> vector_of_lane(const Vector<T, N>& x,
+                                                                      int lane) {
+  Vector<ScalarValueT<T>, N> y;
+  if constexpr (N > 0) for_each_index<N>([&](int i) { y[i] = value_of_lane(x[i], lane); });
+  return y;
+}
+template <class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION void set_vector_of_lane(Vector<T, N>& x, int lane,
+                                                    const Vector<ScalarValueT<T>, N>& y) {
+  if constexpr (N > 0) for_each_index<N>([&](int i) { set_value_of_lane(x[i], lane, y[i]); });
+}
+
+}  // namespace gradsolve::detail

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/detail/sweep.hpp>
+#include <gradsolve/gradient_data.hpp>
+#include <gradsolve/kernels/gradient_kernel.hpp>
+#include <gradsolve/kernels/sum_kernel.hpp>
+#include <gradsolve/record_data.hpp>
+
+namespace gradsolve::detail {
+
+/// The seed of the reverse sweep for what a user calls a loss.
+template <class Loss, class States, class Parameters>
+auto seed_of(const char*, const Loss& loss, const Ensemble<States, Parameters>&) {
+  return FinalLossSeed<Loss>{loss};
+}
+template <class Loss, class S, class MemorySpace, class States, class Parameters>
+auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss,
+             const Ensemble<States, Parameters>& ensemble) {
+  check_saves(function, loss.times, ensemble);
+  return SavedLossSeed<Loss, S>{loss.times.access(), loss.loss};
+}
+
+/// Buffer for the states of the slices in flight. Where memory is short, fewer slices are in
+/// flight. Returns their number.
+template <class Exec, class S, class MemorySpace>
+int reserve_buffer(const Exec& exec, const Mesh<S, MemorySpace>& mesh, int numbers_a_state,
+                   Kokkos::View<S*, MemorySpace>& buffer) {
+  const std::size_t each = std::size_t(mesh.max_rows) * numbers_a_state * mesh.width;
+  int slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
+  while (true) {
+    try {
+      reserve(exec, buffer, each * slots, "gradsolve::Gradient::buffer");
+      return slots;
+    } catch (const std::exception&) {
+      if (slots == 1)
+        refuse("gradient", "record",
+               "a mesh whose longest trajectory has " + std::to_string(mesh.max_rows) + " steps",
+               "one that needs less than the " + std::to_string(each * sizeof(S)) +
+                   " bytes that its states take");
+      slots = (slots + 1) / 2;
+    }
+  }
+}
+
+/// One reverse sweep over a record: for a gradient, and with a direction for a Hessian-vector
+/// product.
+template <bool WithTimes, int Width, class Exec, class F, class M, class Scalar, class MemorySpace,
+          class States, class Parameters>
+class ReverseSweep {
+  using L = LaneOf<F, Exec, Scalar, Width>;
+  using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
+  static constexpr int P = F::num_params, given = num_given_states_v<F>;
+  static constexpr bool shared = Ensemble<States, Parameters>::shared_params;
+
+ public:
+  ReverseSweep(const char* function, const Exec& exec, const F& system,
+                 const Record<M, Scalar, MemorySpace>& record,
+                 const Ensemble<States, Parameters>& ensemble)
+      : exec_(exec), system_(system), record_(record), ensemble_(ensemble) {
+    check_record<F, Exec, L>(function, record, ensemble);
+  }
+
+  /// Goes back over the states that record() kept.
+  ReverseSweep& on_kept_states() {
+    on_kept_states_ = true;
+    return *this;
+  }
+
+  template <class Seed>
+  void run(const Seed& seed, bool with_loss, Gradient<Scalar, MemorySpace>& out) const {
+    sweep<L>(seed, with_loss, {}, out);
+    sum_shared(out, out.workspace.params_each, out.params);
+  }
+
+  /// With a direction: also d gradient / d direction.
+  template <class Seed>
+  void run(const Seed& seed, const Direction<Scalar>& direction,
+           Gradient<Scalar, MemorySpace>& out, Matrix& product_u0, Matrix& product_params) const {
+    auto& each = shared ? out.workspace.product_each : product_params;
+    const int n = record_.size();
+    resize_rows(exec_, product_u0, n, given, "gradsolve::HessianProduct::u0");
+    resize_rows(exec_, product_params, shared ? 1 : n, P, "gradsolve::HessianProduct::params");
+    resize_rows(exec_, each, n, P, "gradsolve::HessianProduct::params_each");
+    sweep<Dual<L, 1>>(seed, true, {direction, strided(product_u0), strided(each)}, out);
+    sum_shared(out, out.workspace.params_each, out.params);
+    sum_shared(out, each, product_params);
+  }
+
+ private:
+  template <class T, class Seed>
+  void sweep(const Seed& seed, bool with_loss, const Product<Scalar, (num_parts<T> > 1)>& product,
+             Gradient<Scalar, MemorySpace>& out) const {
+    const int n = record_.size();
+    resize_rows(exec_, out.states, n, F::num_states, "gradsolve::Gradient::states");
+    resize_rows(exec_, out.u0, n, given, "gradsolve::Gradient::u0");
+    resize_rows(exec_, out.params, shared ? 1 : n, P, "gradsolve::Gradient::params");
+    auto& each = shared ? out.workspace.params_each : out.params;
+    resize_rows(exec_, each, n, P, "gradsolve::Gradient::params_each");
+    resize(exec_, out.loss, with_loss ? n : 0, "gradsolve::Gradient::loss");
+    prepare_times(seed, out);
+    if (n == 0) return;
+    const GradientKernel<WithTimes, M, F, T, Seed> kernel{
+        system_,
+        inputs_of(ensemble_),
+        mesh_on_span(exec_, record_.mesh, ensemble_.t0(), ensemble_.t1(), out.workspace.moved),
+        record_.status.data(),
+        seed,
+        kept_states(F::num_states * num_parts<T>, out),
+        strided(out.states),
+        out.loss.data(),
+        {strided(out.u0), strided(each), out.t0.data(), out.t1.data(), strided(out.save_times)},
+        product};
+    Kokkos::parallel_for("gradsolve::gradient", slice_policy(exec_, kernel.keep.num_slots), kernel);
+  }
+
+  template <class Seed>
+  void prepare_times(const Seed& seed, Gradient<Scalar, MemorySpace>& out) const {
+    const int n = WithTimes ? record_.size() : 0;
+    resize(exec_, out.t0, n, "gradsolve::Gradient::t0");
+    resize(exec_, out.t1, n, "gradsolve::Gradient::t1");
+    int saves = 0;
+    if constexpr (WithTimes && Seed::at_saves) saves = seed.saves.size;
+    resize_rows(exec_, out.save_times, n, saves, "gradsolve::Gradient::save_times");
+    if (saves > 0)  // of a ragged list
+      Kokkos::deep_copy(exec_, out.save_times, Kokkos::Experimental::quiet_NaN_v<Scalar>);
+  }
+
+  KeptStates<Scalar> kept_states(int numbers_a_state, Gradient<Scalar, MemorySpace>& out) const {
+    auto& work = out.workspace;
+    if (work.taken.data() == nullptr)
+      work.taken = Kokkos::View<unsigned, MemorySpace>(
+          Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));
+    KeptStates<Scalar> kept;
+    kept.recorded = on_kept_states_ ? record_.kept.data() : nullptr;
+    kept.final_states = strided_const(record_.states);
+    kept.num_slots =
+        kept.recorded != nullptr
+            ? Kokkos::min(Backend<Exec>::num_slots(exec_), record_.mesh.num_slices)
+            : reserve_buffer(exec_, record_.mesh, numbers_a_state, work.buffer);
+    kept.buffer = work.buffer.data();
+    kept.taken = work.taken.data();
+    kept.taken_before = work.taken_before;
+    // Every slot takes one slice too many, after its first.
+    work.taken_before += record_.mesh.num_slices;
+    return kept;
+  }
+
+  void sum_shared(Gradient<Scalar, MemorySpace>& out, const Matrix& each, const Matrix& sum) const {
+    if constexpr (shared) {
+      auto& work = out.workspace;
+      resize_rows(exec_, work.partial, num_partial_sums, P, "gradsolve::Gradient::partial");
+      resize(exec_, work.partial_left_out, num_partial_sums, "gradsolve::Gradient::partial_left_out");
+      if (out.left_out.data() == nullptr)
+        out.left_out = Kokkos::View<int, MemorySpace>(
+            Kokkos::view_alloc(exec_, "gradsolve::Gradient::left_out"));
+      sum_rows<Exec, Scalar, MemorySpace>(exec_, strided_const(each), record_.size(), P,
+                                          work.partial, work.partial_left_out, strided(sum),
+                                          out.left_out.data());
+    }
+  }
+
+  const Exec& exec_;
+  const F& system_;
+  const Record<M, Scalar, MemorySpace>& record_;
+  const Ensemble<States, Parameters>& ensemble_;
+  bool on_kept_states_ = false;
+};
+
+template <bool WithTimes, int Width, class Exec, class F, class M, class Scalar, class MemorySpace,
+          class States, class Parameters>
+auto reverse_sweep(const char* function, const Exec& exec, const F& system,
+                  const Record<M, Scalar, MemorySpace>& record,
+                  const Ensemble<States, Parameters>& ensemble) {
+  return ReverseSweep<WithTimes, Width, Exec, F, M, Scalar, MemorySpace, States, Parameters>(
+      function, exec, system, record, ensemble);
+}
+
+/// A matrix of numbers for every trajectory.
+template <class Exec, class S, class V>
+void check_shape(const char* function, const char* argument, const V& view, int rows,
+                 int columns) {
+  check_accessible<Exec, V>();
+  static_assert(std::is_same_v<S, typename V::non_const_value_type>,
+                "it has the scalar type of the ensemble");
+  if (view.data() == nullptr) return;
+  if (int(view.extent(0)) != rows || int(view.extent(1)) != columns)
+    refuse(function, argument, shape_text(view.extent(0), view.extent(1)),
+           shape_text(rows, columns));
+}
+
+}  // namespace gradsolve::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/mesh/move.hpp>
+
+namespace gradsolve {
+
+/// What gradient() and its kin leave. A handle: copies share their memory, and a sweep into it
+/// allocates nothing once it has its size.
+///
+/// A trajectory whose Record::status is not success, or whose loss is infinite or NaN, has no
+/// gradient: its rows are NaN.
+template <class Scalar, class MemorySpace>
+struct Gradient {
+  using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
+  using Numbers = Kokkos::View<Scalar*, MemorySpace>;
+
+  Numbers loss;   ///< (n); empty after vjp().
+  Matrix states;  ///< (n, N) final states of the replay.
+  Matrix u0;      ///< (n, N) d loss / d u0
+  /// (n, P) d loss / d params; (1, P), the sum over the ensemble, where its parameters are shared.
+  /// The sum takes a fixed order and leaves out trajectories whose gradient is not finite.
+  Matrix params;
+  /// How many trajectories the sum over shared parameters left out.
+  Kokkos::View<int, MemorySpace> left_out;
+
+  // After gradient_with_times() alone:
+  Numbers t0, t1;     ///< (n) d loss / d t0, d loss / d t1
+  Matrix save_times;  ///< (n, saves) d loss / d save time; NaN where a ragged list has none.
+
+  struct Workspace {
+    Numbers buffer;       // states of the slices in flight
+    Matrix params_each;   // (n, P) before they are summed
+    Matrix product_each;  // likewise, of a Hessian-vector product
+    Matrix partial;       // partial sums
+    Kokkos::View<int*, MemorySpace> partial_left_out;
+    detail::MovedMesh<Scalar, MemorySpace> moved;
+    Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object
+    unsigned taken_before = 0;
+  } workspace;
+};
+
+}  // namespace gradsolve
