@@ -11,51 +11,11 @@
 //   record_gradient  record, then gradient
 //
 // Lanes: on a CPU also with one trajectory a thread at a time ("scalar"), to see what packs bring.
-#include <gradsolve/gradsolve.hpp>
-
-#include <Kokkos_Random.hpp>
-
-#include <benchmark/benchmark.h>
+#include "bench.hpp"
 
 namespace {
 
-using Exec = Kokkos::DefaultExecutionSpace;
-using Memory = Exec::memory_space;
-using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Memory>;
-using gradsolve::Tsit5;
-
-struct Lorenz {
-  static constexpr int num_states = 3, num_params = 1;
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION gradsolve::State<T, 3> operator()(
-      const T&, const gradsolve::State<T, 3>& u, const gradsolve::Params<T, 1>& p) const {
-    return {10.0 * (u[1] - u[0]), u[0] * (p[0] - u[2]) - u[1], u[0] * u[1] - (8.0 / 3.0) * u[2]};
-  }
-};
-
-struct SquaredNorm {
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(const gradsolve::State<T, 3>& u) const {
-    return u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
-  }
-};
-
-Matrix initial_states(int n) {
-  Matrix u0("u0", n, 3);
-  Kokkos::deep_copy(Kokkos::subview(u0, Kokkos::ALL, 0), 1.0);
-  return u0;
-}
-
-Matrix rho(int n, bool random) {
-  Matrix p("rho", n, 1);
-  auto host = Kokkos::create_mirror_view(p);
-  Kokkos::Random_XorShift64_Pool<Kokkos::DefaultHostExecutionSpace> pool(1);
-  auto generator = pool.get_state();
-  for (int i = 0; i < n; ++i) host(i, 0) = random ? generator.drand(0, 21) : 21.0 * i / (n - 1);
-  pool.free_state(generator);
-  Kokkos::deep_copy(p, host);
-  return p;
-}
+using namespace bench;
 
 template <int Width>
 struct Bench {
@@ -68,7 +28,7 @@ struct Bench {
 
   Bench(int n, double rtol, bool random)
       : ensemble(initial_states(n), rho(n, random), 0.0, 1.0),
-        options{.rtol = rtol, .atol = 1e-3 * rtol} {
+        options(published_options(rtol)) {
     run_record();
   }
   void run_record() {
@@ -96,21 +56,13 @@ struct Bench {
   }
 };
 
-/// Times `sweep` alone: fence, clock, launch, fence.
 template <int Width>
-void time(benchmark::State& state, bool random, void (Bench<Width>::*sweep)()) {
+void time_sweep(benchmark::State& state, bool random, void (Bench<Width>::*sweep)()) {
   const int n = static_cast<int>(state.range(0));
   double rtol = 1;
   for (int digit = 0; digit < state.range(1); ++digit) rtol /= 10;
   Bench<Width> bench(n, rtol, random);
-  (bench.*sweep)();
-  for ([[maybe_unused]] auto _ : state) {
-    bench.exec.fence();
-    Kokkos::Timer timer;
-    (bench.*sweep)();
-    bench.exec.fence();
-    state.SetIterationTime(timer.seconds());
-  }
+  time(state, bench.exec, [&] { (bench.*sweep)(); });
   const double steps = bench.total_steps();
   state.counters["steps"] = steps / n;
   state.counters["steps/s"] =
@@ -123,7 +75,7 @@ template <int Width>
 void add(const std::string& name, bool random, void (Bench<Width>::*sweep)(),
          const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& digits) {
   benchmark::RegisterBenchmark(name.c_str(),
-                               [=](benchmark::State& s) { time<Width>(s, random, sweep); })
+                               [=](benchmark::State& s) { time_sweep<Width>(s, random, sweep); })
       ->ArgsProduct({sizes, digits})
       ->ArgNames({"n", "digits"})
       ->UseManualTime()

@@ -2,6 +2,7 @@
 #pragma once
 
 /// Everything: ensembles of small ODE systems, solved and differentiated exactly.
+#include <gradsolve/check_gradient.hpp>
 #include <gradsolve/ensemble.hpp>
 #include <gradsolve/extra_states.hpp>
 #include <gradsolve/gradient.hpp>

@@ -2,6 +2,7 @@
 #include "npy.hpp"
 
 #include "bad_input.hpp"
+#include "write.hpp"
 
 #include <array>
 #include <bit>
@@ -28,11 +29,12 @@ struct Header {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+  Reader(const std::string& path, std::size_t most_dimensions)
+      : path_(path), most_dimensions_(most_dimensions), file_(path, std::ios::binary) {
     if (!file_ || std::filesystem::is_directory(path)) refuse("cannot be read");
   }
 
-  Table read() {
+  Array read() {
     const Header header = parse_header(read_header_text());
     if (header.descr == "<f8") return read_values<double>(header);
     if (header.descr == "<f4") return read_values<float>(header);
@@ -99,49 +101,62 @@ class Reader {
       shape.push_back(extent);
       text.remove_prefix(rest - text.data());
     }
-    if (shape.empty() || shape.size() > 2)
-      refuse("has " + std::to_string(shape.size()) + " dimensions, expected 1 or 2");
+    if (shape.empty() || shape.size() > most_dimensions_)
+      refuse("has " + std::to_string(shape.size()) + " dimensions, expected 1 to " +
+             std::to_string(most_dimensions_));
     for (const std::size_t extent : shape)
       if (extent == 0) refuse("holds no numbers");
     return shape;
   }
 
   template <class T>
-  Table read_values(const Header& header) {
-    Table table;
-    table.is_vector = header.shape.size() == 1;
-    table.rows = header.shape[0];
-    table.columns = table.is_vector ? 1 : header.shape[1];
-    const std::size_t count = check_size(table, sizeof(T));
+  Array read_values(const Header& header) {
+    const std::size_t count = check_size(header.shape, sizeof(T));
     std::vector<T> raw(count);
     file_.read(reinterpret_cast<char*>(raw.data()),
                static_cast<std::streamsize>(count * sizeof(T)));
     if (!file_) refuse("cannot be read");
-    table.values.resize(count);
-    for (std::size_t i = 0; i < table.rows; ++i)
-      for (std::size_t j = 0; j < table.columns; ++j)
-        table.values[i * table.columns + j] =
-            raw[header.fortran_order ? j * table.rows + i : i * table.columns + j];
-    return table;
+    Array array{header.shape, std::vector<double>(count)};
+    for (std::size_t i = 0; i < count; ++i)
+      array.values[i] = raw[header.fortran_order ? fortran_place(header.shape, i) : i];
+    return array;
+  }
+
+  /// Where Fortran order puts number i of C order.
+  static std::size_t fortran_place(const std::vector<std::size_t>& shape, std::size_t i) {
+    std::size_t place = 0;
+    for (std::size_t d = shape.size(), left = i; d-- > 0; left /= shape[d]) {
+      std::size_t stride = 1;
+      for (std::size_t k = 0; k < d; ++k) stride *= shape[k];
+      place += left % shape[d] * stride;
+    }
+    return place;
   }
 
   /// The number of values; their bytes must be what is left of the file. A wrong header must not
   /// ask for memory that no file could fill.
-  std::size_t check_size(const Table& table, std::size_t each) {
+  std::size_t check_size(const std::vector<std::size_t>& shape, std::size_t each) {
     const std::size_t left =
         std::filesystem::file_size(path_) - static_cast<std::size_t>(file_.tellg());
-    const std::size_t count = table.rows * table.columns;
-    const bool overflows = count / table.columns != table.rows || count > left;
-    if (overflows || count * each != left)
+    std::size_t count = 1;
+    bool fits = true;
+    std::string text;
+    for (const std::size_t extent : shape) {
+      fits = fits && extent <= left / count;
+      count = fits ? count * extent : count;
+      text += (text.empty() ? "" : ", ") + std::to_string(extent);
+    }
+    if (!fits || count * each != left)
       refuse("holds " + std::to_string(left) + " bytes of numbers, expected " +
-             (overflows ? "more" : std::to_string(count * each)) + " for the shape (" +
-             std::to_string(table.rows) + ", " + std::to_string(table.columns) + ")");
+             (fits ? std::to_string(count * each) : "more") + " for the shape (" + text +
+             (shape.size() == 1 ? ",)" : ")"));
     return count;
   }
 
   [[noreturn]] void refuse(const std::string& what) const { throw BadInput(path_ + ": " + what); }
 
   std::string path_;
+  std::size_t most_dimensions_;
   std::ifstream file_;
 };
 
@@ -171,18 +186,19 @@ std::string header_bytes(const char* descr, const std::vector<std::size_t>& shap
 
 }  // namespace
 
-Table read_npy(const std::string& path) { return Reader(path).read(); }
+Array read_npy(const std::string& path, std::size_t most_dimensions) {
+  return Reader(path, most_dimensions).read();
+}
 
 template <class T>
 void write_npy(const std::string& path, const std::vector<std::size_t>& shape,
                const std::vector<T>& values) {
-  std::ofstream file(path, std::ios::binary);
-  const std::string header = header_bytes(descr_of<T>(), shape);
-  file.write(header.data(), static_cast<std::streamsize>(header.size()));
-  file.write(reinterpret_cast<const char*>(values.data()),
-             static_cast<std::streamsize>(values.size() * sizeof(T)));
-  file.close();
-  if (!file) throw BadInput(path + ": cannot be written");
+  write_whole(path, [&](std::ostream& file) {
+    const std::string header = header_bytes(descr_of<T>(), shape);
+    file.write(header.data(), static_cast<std::streamsize>(header.size()));
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(T)));
+  });
 }
 
 template void write_npy(const std::string&, const std::vector<std::size_t>&,

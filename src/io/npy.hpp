@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "table.hpp"
-
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 /// NumPy's .npy files, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 namespace gradsolve::io {
 
-/// Reads a float32 or float64 array of one or two dimensions, little endian, in C or Fortran order,
-/// format version 1, 2 or 3. Throws BadInput for anything else, and for a file that is shorter or
-/// longer than its header says.
-Table read_npy(const std::string& path);
+struct Array {
+  std::vector<std::size_t> shape;
+  std::vector<double> values;  ///< The last index is the fastest.
+};
+
+/// Reads a float32 or float64 array of at most `most_dimensions`, little endian, in C or Fortran
+/// order, format version 1, 2 or 3. Throws BadInput for anything else, and for a file that is
+/// shorter or longer than its header says.
+Array read_npy(const std::string& path, std::size_t most_dimensions);
 
 /// Writes values, row after row, as an array of this shape, whose product is their number. Throws
 /// BadInput where the file cannot be written.

@@ -12,9 +12,14 @@ namespace gradsolve::io {
 
 namespace {
 
+Table table_of(Array array) {
+  const bool is_vector = array.shape.size() == 1;
+  return {array.shape[0], is_vector ? 1 : array.shape[1], is_vector, std::move(array.values)};
+}
+
 Table read_by_suffix(const std::string& path) {
   const std::string suffix = std::filesystem::path(path).extension();
-  if (suffix == ".npy") return read_npy(path);
+  if (suffix == ".npy") return table_of(read_npy(path, 2));
   if (suffix == ".csv") return read_csv(path);
   throw BadInput(path + ": expected a name that ends in .npy or .csv");
 }

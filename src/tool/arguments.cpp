@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arguments.hpp"
 
-#include "../io/bad_input.hpp"
 #include "../io/table.hpp"
 #include "methods.hpp"
+#include "typed.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <sstream>
 
 namespace gradsolve::tool {
 
@@ -16,65 +14,7 @@ using io::BadInput;
 
 namespace {
 
-template <class T>
-std::string text(const T& value) {
-  std::ostringstream stream;
-  stream << value;
-  return stream.str();
-}
-
-template <class T>
-void require(bool condition, const char* option, const T& value, const std::string& expected) {
-  if (!condition)
-    throw BadInput(std::string(option) + " is " + text(value) + ", expected " + expected);
-}
-
-/// Levenshtein's distance: insertions, deletions and replacements of one letter.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
-[[noreturn]] void refuse_name(const char* option, const std::string& name,
-                              const std::vector<std::string_view>& known) {
-  std::string message = std::string("unknown ") + option + " '" + name + "'";
-  const auto nearest = *std::min_element(known.begin(), known.end(), [&](auto a, auto b) {
-    return edit_distance(name, a) < edit_distance(name, b);
-  });
-  if (edit_distance(name, nearest) <= 2)
-    message += ", did you mean '" + std::string(nearest) + "'?";
-  message += " There is:";
-  for (const auto each : known) message += ' ' + std::string(each);
-  throw BadInput(message);
-}
-
-/// The position of a name in a list.
-std::size_t find_name(const char* option, const std::string& name,
-                      const std::vector<std::string_view>& known) {
-  const auto found = std::find(known.begin(), known.end(), name);
-  if (found == known.end()) refuse_name(option, name, known);
-  return found - known.begin();
-}
-
 bool is_size(double x) { return std::isfinite(x) && x > 0; }
-
-double number_in(const std::string& typed, const char* option, const char* expected) {
-  double value = 0;
-  const char* const end = typed.data() + typed.size();
-  const auto [rest, error] = std::from_chars(typed.data(), end, value);
-  require(error == std::errc() && rest == end, option, typed, expected);
-  return value;
-}
 
 void set_first_step(const std::string& typed, Options& options) {
   if (typed == "hairer") {
@@ -103,13 +43,6 @@ void set_steps(const Arguments& a, Options& options) {
     throw BadInput("--fixed-steps and --fixed-step: expected one of them");
 }
 
-template <class List>
-std::vector<std::string_view> names_of(List) {
-  std::vector<std::string_view> names;
-  List::for_each([&](auto method) { names.push_back(method.name); });
-  return names;
-}
-
 void set_method(const Arguments& a, Settings& settings) {
   find_name("method", a.method, names_of(Methods{}));
   settings.method = a.method;
@@ -122,17 +55,14 @@ void set_method(const Arguments& a, Settings& settings) {
   });
 }
 
-std::string shape_text(const io::Table& table) {
-  if (table.is_vector) return "(" + std::to_string(table.rows) + ",)";
-  return "(" + std::to_string(table.rows) + ", " + std::to_string(table.columns) + ")";
+std::string table_shape(const io::Table& table) {
+  return table.is_vector ? shape_text({table.rows}) : shape_text({table.rows, table.columns});
 }
 
 /// "3 columns (x, y, z)"
 std::string columns_text(const std::vector<std::string_view>& names) {
-  std::string list;
-  for (const auto name : names) list += (list.empty() ? "" : ", ") + std::string(name);
-  return std::to_string(names.size()) + (names.size() == 1 ? " column (" : " columns (") + list +
-         ")";
+  return std::to_string(names.size()) + (names.size() == 1 ? " column (" : " columns (") +
+         joined(names) + ")";
 }
 
 /// Reads a file of one row for each trajectory. The first that is read decides n, unless it is
@@ -141,7 +71,7 @@ std::vector<double> read_rows(const std::string& path, const char* option,
                               const std::vector<std::string_view>& columns, std::optional<int>& n) {
   const io::Table table = io::read_table(path);
   if (table.columns != columns.size() || (n && table.rows != static_cast<std::size_t>(*n)))
-    throw BadInput(std::string(option) + " " + path + " has the shape " + shape_text(table) +
+    throw BadInput(std::string(option) + " " + path + " has the shape " + table_shape(table) +
                    ", expected " +
                    (n ? std::to_string(*n) + " rows" : "a row for each trajectory") + " of " +
                    columns_text(columns));
@@ -156,7 +86,7 @@ std::vector<double> read_shared(const std::string& path,
   const bool fits = table.is_vector ? table.rows == columns.size()
                                     : table.rows == 1 && table.columns == columns.size();
   if (!fits)
-    throw BadInput("--params " + path + " has the shape " + shape_text(table) +
+    throw BadInput("--params " + path + " has the shape " + table_shape(table) +
                    ", expected one row of " + columns_text(columns) + " with --shared-params");
   return table.values;
 }

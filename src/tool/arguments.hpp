@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 /// From what a person typed to what the sweeps take. Throws io::BadInput.
 namespace gradsolve::tool {
@@ -20,6 +21,9 @@ struct Arguments {
   std::optional<double> atol, min_step, max_step, fixed_step;
   std::optional<std::string> first_step;
   std::optional<int> max_steps, fixed_steps;
+  std::vector<std::string> save_times, loss = {"sum-of-squares"};
+  std::string mode = "reverse";
+  bool hessian_product = false;
   int repeat = 1;
   std::string out, csv;
   bool json = false;
@@ -28,5 +32,7 @@ struct Arguments {
 const SystemEntry& find_system(const std::string& name);
 Settings make_settings(const Arguments& arguments);
 EnsembleData make_ensemble(const Arguments& arguments, const SystemEntry& system);
+Observation make_observation(const Arguments& arguments, const SystemEntry& system,
+                             const Settings& settings, const EnsembleData& ensemble);
 
 }  // namespace gradsolve::tool

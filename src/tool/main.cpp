@@ -49,6 +49,24 @@ void add_solver_options(CLI::App& command, Arguments& a) {
   command.add_option("--fixed-step", a.fixed_step, "Steps of this size, no error control");
 }
 
+void add_observation_options(CLI::App& command, Arguments& a) {
+  command.add_option("--save-times", a.save_times,
+                     "Times where the loss looks at the states: numbers, START:STOP:COUNT, or a "
+                     ".npy or .csv file; by default t1");
+  command
+      .add_option("--loss", a.loss,
+                  "sum-of-squares, or least-squares FILE: .npy of (n, saves, states) or (saves, "
+                  "states), NaN for what is missing")
+      ->expected(1, 2)
+      ->capture_default_str();
+  command
+      .add_option("--mode", a.mode,
+                  "reverse (adjoint), forward (sensitivities), or auto: the cheaper one")
+      ->capture_default_str();
+  command.add_flag("--hvp", a.hessian_product,
+                   "Also the Hessian of the loss times a vector of ones for the parameters");
+}
+
 void add_output_options(CLI::App& command, Arguments& a) {
   command.add_option("--repeat", a.repeat, "Runs of each sweep, for the times")
       ->capture_default_str();
@@ -62,14 +80,17 @@ int run_gradient(const Arguments& a) {
   if (!a.csv.empty() && a.shared_params)
     throw io::BadInput("--csv needs parameters of each trajectory, not --shared-params");
   const EnsembleData ensemble = make_ensemble(a, system);
+  const Observation observation = make_observation(a, system, settings, ensemble);
   if (!a.out.empty()) check_writable_folder(a.out);
   if (!a.csv.empty()) check_writable_file(a.csv);
 
   const KokkosScope kokkos;
-  const GradientResult result = system.gradient(ensemble, settings);
+  const GradientResult result = observation.is_plain()
+                                    ? system.gradient(ensemble, settings)
+                                    : system.observed(ensemble, settings, observation);
   if (!a.out.empty()) write_arrays(a.out, ensemble, settings, result);
   if (!a.csv.empty()) write_plot_data(a.csv, system, ensemble, result);
-  const Task task{system, ensemble, settings, device_text()};
+  const Task task{system, ensemble, settings, device_text(), observation};
   std::cout << (a.json ? gradient_json(task, result) : gradient_table(task, result));
   const bool all_reached = std::all_of(result.status.begin(), result.status.end(),
                                        [](Status s) { return s == Status::success; });
@@ -80,13 +101,13 @@ int run_check(const Arguments& a) {
   const SystemEntry& system = find_system(a.system);
   const Settings settings = make_settings(a);
   const EnsembleData ensemble = make_ensemble(a, system);
-  const CheckBounds bounds = check_bounds(settings.single_precision);
 
   const KokkosScope kokkos;
-  const CheckResult result = system.check(ensemble, settings);
-  const Task task{system, ensemble, settings, device_text()};
-  std::cout << (a.json ? check_json(task, result, bounds) : check_table(task, result, bounds));
-  return passes(result, bounds) ? success : failed;
+  const Observation plain;
+  const GradientCheck check = system.check(ensemble, settings);
+  const Task task{system, ensemble, settings, device_text(), plain};
+  std::cout << (a.json ? check_json(task, check) : check_table(task, check));
+  return check.passed() ? success : failed;
 }
 
 int run(int argc, char** argv) {
@@ -97,7 +118,9 @@ int run(int argc, char** argv) {
                        [] { return "gradsolve " GRADSOLVE_VERSION " (" + kokkos_text() + ")"; });
   Arguments a;
   CLI::App& gradient = *app.add_subcommand(
-      "gradient", "Solve an ensemble and differentiate the sum of squares of its final states");
+      "gradient",
+      "Solve an ensemble and differentiate a loss of its states, by default the sum of "
+      "squares at t1");
   CLI::App& check = *app.add_subcommand(
       "check", "Compare gradients with finite differences and with tangents of the replay");
   for (CLI::App* command : {&gradient, &check}) {
@@ -105,6 +128,7 @@ int run(int argc, char** argv) {
     add_solver_options(*command, a);
     command->add_flag("--json", a.json, "Print JSON");
   }
+  add_observation_options(gradient, a);
   add_output_options(gradient, a);
   const CLI::App& list_systems = *app.add_subcommand("systems", "List the built-in systems");
   const CLI::App& list_methods = *app.add_subcommand("methods", "List the methods");

@@ -3,10 +3,10 @@
 
 #include "../io/bad_input.hpp"
 #include "../io/npy.hpp"
+#include "../io/write.hpp"
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <unistd.h>
 
 namespace gradsolve::tool {
@@ -76,6 +76,12 @@ void write_arrays(const std::string& folder, const EnsembleData& ensemble, const
   numbers("gradient_states.npy", states, result.gradient_states);
   numbers("gradient_params.npy", params, result.gradient_params);
   numbers("params.npy", params, ensemble.params);
+  if (!result.saved.empty())
+    numbers("saved.npy", {n, result.saved.size() / result.states.size(), states[1]}, result.saved);
+  if (!result.product_states.empty()) {
+    numbers("hvp_u0.npy", states, result.product_states);
+    numbers("hvp_params.npy", params, result.product_params);
+  }
   std::vector<std::int8_t> status;
   for (const Status s : result.status) status.push_back(static_cast<std::int8_t>(s));
   io::write_npy(path("status.npy"), {n}, status);
@@ -85,16 +91,15 @@ void write_arrays(const std::string& folder, const EnsembleData& ensemble, const
 void write_plot_data(const std::string& file, const SystemEntry& system,
                      const EnsembleData& ensemble, const GradientResult& result) {
   const std::size_t num_params = system.num_params();
-  std::ofstream out(file);
-  out << system.param_names[0] << ",loss,dloss_d" << system.param_names[0] << '\n';
-  char line[128];
-  for (int i = 0; i < ensemble.n; ++i) {
-    std::snprintf(line, sizeof line, "%.17g,%.17g,%.17g\n", ensemble.params[i * num_params],
-                  result.loss[i], result.gradient_params[i * num_params]);
-    out << line;
-  }
-  out.close();
-  if (!out) refuse(file, "the disk may be full");
+  io::write_whole(file, [&](std::ostream& out) {
+    out << system.param_names[0] << ",loss,dloss_d" << system.param_names[0] << '\n';
+    char line[128];
+    for (int i = 0; i < ensemble.n; ++i) {
+      std::snprintf(line, sizeof line, "%.17g,%.17g,%.17g\n", ensemble.params[i * num_params],
+                    result.loss[i], result.gradient_params[i * num_params]);
+      out << line;
+    }
+  });
 }
 
 }  // namespace gradsolve::tool

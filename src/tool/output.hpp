@@ -14,7 +14,8 @@ void check_writable_folder(const std::string& folder);
 void check_writable_file(const std::string& file);
 
 /// states.npy, loss.npy, gradient_states.npy, gradient_params.npy, params.npy, status.npy and
-/// num_steps.npy. Makes the folder where it is missing.
+/// num_steps.npy; with save times saved.npy, with a Hessian product hvp_u0.npy and hvp_params.npy.
+/// Makes the folder where it is missing.
 void write_arrays(const std::string& folder, const EnsembleData& ensemble, const Settings& settings,
                   const GradientResult& result);
 

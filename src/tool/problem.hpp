@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/check_gradient_data.hpp>
 #include <gradsolve/options.hpp>
 #include <gradsolve/status.hpp>
 
-#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,21 @@ struct Settings {
   int repeat = 1;
 };
 
+/// How a gradient is computed: by the adjoint, or from sensitivities.
+enum class Mode { reverse, forward };
+
+/// What is asked of a gradient beyond the adjoint one of the sum of squares at t1.
+struct Observation {
+  std::vector<double> save_times;  // where the loss looks at the states; empty: at t1
+  std::vector<double> data;  // (n, saves, N) or (saves, N) of least squares; empty: sum of squares
+  Mode mode = Mode::reverse;
+  bool hessian_product = false;
+
+  bool is_plain() const {
+    return save_times.empty() && data.empty() && mode == Mode::reverse && !hessian_product;
+  }
+};
+
 /// Wall-clock seconds of one sweep.
 struct Time {
   double first = 0;
@@ -45,25 +61,19 @@ struct Lanes {
 struct GradientResult {
   Lanes lanes;
   std::vector<double> states;           // (n, N) at t1
-  std::vector<double> loss;             // (n) sum of squares of the final state
+  std::vector<double> loss;             // (n)
   std::vector<double> gradient_states;  // (n, N)
   std::vector<double> gradient_params;  // (n, P), or (P) where the parameters are shared
   std::vector<Status> status;           // (n)
   std::vector<int> num_steps, num_rejected, num_rhs;
-  Time record, replay, gradient;
-};
+  Time record, gradient;
+  std::optional<Time> replay;
 
-/// The largest difference between two values of one derivative over the ensemble.
-struct Difference {
-  double relative = 0;
-  int trajectory = -1;  // -1: of the sum over all
-  double adjoint = 0, other = 0;
-};
-
-struct CheckResult {
-  std::vector<Difference> finite_differences;  // one for each state, then for each parameter
-  Difference tangent;                          // adjoint and jvp in a direction of random numbers
-  int num_checked = 0;                         // trajectories that reached t1
+  // Of an observation:
+  std::vector<double> saved;  // (n, saves, N)
+  // The Hessian of the loss times ones for the parameters, zeros for the states; as the gradients.
+  std::vector<double> product_states, product_params;
+  std::optional<Time> hessian_product;
 };
 
 /// A built-in system, its default ensemble, and its sweeps for every method and precision.
@@ -78,7 +88,9 @@ struct SystemEntry {
   void (*vary)(int i, int n, double* states, double* params) = nullptr;
 
   GradientResult (*gradient)(const EnsembleData&, const Settings&) = nullptr;
-  CheckResult (*check)(const EnsembleData&, const Settings&) = nullptr;
+  GradientCheck (*check)(const EnsembleData&, const Settings&) = nullptr;
+  /// With ObservedMethods, in double; null where it would take too long to compile.
+  GradientResult (*observed)(const EnsembleData&, const Settings&, const Observation&) = nullptr;
 
   int num_states() const { return static_cast<int>(state_names.size()); }
   int num_params() const { return static_cast<int>(param_names.size()); }

@@ -4,6 +4,7 @@
 #include "json.hpp"
 #include "methods.hpp"
 #include "statistics.hpp"
+#include "typed.hpp"
 
 #include <cstdarg>
 #include <cstdio>
@@ -21,12 +22,6 @@ __attribute__((format(printf, 2, 3))) void add(std::string& text, const char* fo
   va_end(values);
   text += line;
   text += '\n';
-}
-
-std::string joined(const std::vector<std::string_view>& names) {
-  std::string list;
-  for (const auto name : names) list += (list.empty() ? "" : ", ") + std::string(name);
-  return list;
 }
 
 std::string steps_text(const Options& o) {
@@ -70,18 +65,41 @@ void add_status(std::string& text, const Statistics& s) {
       static_cast<int>(s.failed.size()) < s.num_failed() ? ", ..." : "");
 }
 
+struct Sweep {
+  const char* name;
+  Time time;
+};
+std::vector<Sweep> sweeps_of(const GradientResult& result) {
+  std::vector<Sweep> sweeps{{"record", result.record}};
+  if (result.replay) sweeps.push_back({"replay", *result.replay});
+  sweeps.push_back({"gradient", result.gradient});
+  if (result.hessian_product) sweeps.push_back({"hvp", *result.hessian_product});
+  return sweeps;
+}
+
 void add_times(std::string& text, const GradientResult& result, double steps, int repeat) {
-  const struct {
-    const char* name;
-    Time time;
-  } sweeps[] = {
-      {"record", result.record}, {"replay", result.replay}, {"gradient", result.gradient}};
   add(text, "%-12s  %12s%15s%15s", "", "first run", repeat > 1 ? "best run" : "", "steps/s");
-  for (const auto& [name, time] : sweeps) {
+  for (const auto& [name, time] : sweeps_of(result)) {
     char best[32] = "";
     if (repeat > 1) std::snprintf(best, sizeof best, "%.3f ms", 1e3 * time.best);
     add(text, "%-12s  %9.3f ms%15s%15.3g", name, 1e3 * time.first, best, steps / time.best);
   }
+}
+
+const char* mode_text(const Observation& observation) {
+  return observation.mode == Mode::forward ? "forward" : "reverse";
+}
+
+const char* loss_name(const Observation& observation) {
+  return observation.data.empty() ? "sum-of-squares" : "least-squares";
+}
+
+/// "the sum of squares of the final states"
+std::string loss_text(const Observation& observation) {
+  if (observation.save_times.empty()) return "the sum of squares of the final states";
+  const std::size_t k = observation.save_times.size();
+  return (observation.data.empty() ? "the sum of squares of the states" : "least squares") +
+         (" at " + std::to_string(k)) + (k == 1 ? " save time" : " save times");
 }
 
 /// Component i of (states, parameters).
@@ -91,16 +109,17 @@ std::string component_name(const SystemEntry& system, std::size_t i) {
   return std::string(system.param_names[i - num_states]);
 }
 
-void add_differences(Json& json, const Task& task, const CheckResult& result) {
-  json.begin_list("finite_differences");
-  for (std::size_t i = 0; i < result.finite_differences.size(); ++i) {
-    const Difference& d = result.finite_differences[i];
+void add_differences(Json& json, const Task& task, const char* list, const char* other,
+                     const std::vector<GradientCheck::Difference>& differences) {
+  json.begin_list(list);
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    const GradientCheck::Difference& d = differences[i];
     json.begin_object();
     json.add("component", component_name(task.system, i));
     json.add("relative", d.relative);
     json.add("trajectory", d.trajectory);
     json.add("adjoint", d.adjoint);
-    json.add("finite_difference", d.other);
+    json.add(other, d.other);
     json.end();
   }
   json.end();
@@ -124,6 +143,7 @@ std::string gradient_table(const Task& task, const GradientResult& result) {
   const Statistics s = statistics_of(task.ensemble, result);
   std::string text = heading(task);
   add(text, "lanes         %d: %s", result.lanes.width, result.lanes.why.data());
+  add(text, "mode          %s", mode_text(task.observation));
   text += '\n';
   add(text, "steps         %d min, %.2f mean, %d max; %.2f rejected in the mean", s.steps_min,
       s.steps_mean, s.steps_max, s.rejected_mean);
@@ -132,10 +152,13 @@ std::string gradient_table(const Task& task, const GradientResult& result) {
   text += '\n';
   add_times(text, result, s.steps, task.settings.repeat);
   text += '\n';
-  add(text, "loss          %.13g, the sum of squares of the final states", s.loss);
-  for (std::size_t j = 0; j < s.gradient_params.size(); ++j)
-    add(text, "%-12s  %.13g", ("d/d " + std::string(task.system.param_names[j])).c_str(),
-        s.gradient_params[j]);
+  add(text, "loss          %.13g, %s", s.loss, loss_text(task.observation).c_str());
+  auto add_sums = [&](const char* label, const std::vector<double>& sums) {
+    for (std::size_t j = 0; j < sums.size(); ++j)
+      add(text, "%-12s  %.13g", (label + std::string(task.system.param_names[j])).c_str(), sums[j]);
+  };
+  add_sums("d/d ", s.gradient_params);
+  add_sums("hvp ", s.product_params);
   return text;
 }
 
@@ -156,59 +179,59 @@ std::string gradient_json(const Task& task, const GradientResult& result) {
   json.begin_list("failed");
   for (const int i : s.failed) json.add("", i);
   json.end();
-  auto add_time = [&](const char* sweep, const Time& time) {
+  json.add("mode", mode_text(task.observation));
+  for (const auto& [sweep, time] : sweeps_of(result)) {
     json.begin_object(sweep);
     json.add("first_ms", 1e3 * time.first);
     json.add("best_ms", 1e3 * time.best);
     json.end();
-  };
-  add_time("record", result.record);
-  add_time("replay", result.replay);
-  add_time("gradient", result.gradient);
+  }
+  json.add("loss", loss_name(task.observation));
+  json.add("num_saves", task.observation.save_times.size());
   json.add("loss_sum", s.loss);
-  json.begin_object("gradient_sum");
-  for (std::size_t j = 0; j < s.gradient_params.size(); ++j)
-    json.add(task.system.param_names[j], s.gradient_params[j]);
-  json.end();
+  auto add_sums = [&](const char* name, const std::vector<double>& sums) {
+    json.begin_object(name);
+    for (std::size_t j = 0; j < sums.size(); ++j) json.add(task.system.param_names[j], sums[j]);
+    json.end();
+  };
+  add_sums("gradient_sum", s.gradient_params);
+  if (!s.product_params.empty()) add_sums("hvp_sum", s.product_params);
   return json.text();
 }
 
-std::string check_table(const Task& task, const CheckResult& result, const CheckBounds& bounds) {
+std::string check_table(const Task& task, const GradientCheck& check) {
+  const GradientCheck::Bounds bounds = check.default_bounds();
   std::string text = heading(task);
-  add(text, "checked       %d trajectories", result.num_checked);
+  add(text, "checked       %d trajectories", check.num_checked);
   text += '\n';
-  auto line = [&](const char* label, const Difference& d) {
-    const std::string where = d.trajectory < 0 ? "all" : std::to_string(d.trajectory);
-    add(text, "%-12s  %10.2e  %10s  %20.12g  %20.12g", label, d.relative, where.c_str(), d.adjoint,
-        d.other);
+  auto block = [&](const char* other, const std::vector<GradientCheck::Difference>& differences) {
+    add(text, "%-12s  %10s  %10s  %20s  %20s", "d loss / d", "difference", "trajectory", "adjoint",
+        other);
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+      const auto& d = differences[i];
+      const std::string where = d.trajectory < 0 ? "all" : std::to_string(d.trajectory);
+      add(text, "%-12s  %10.2e  %10s  %20.12g  %20.12g", component_name(task.system, i).c_str(),
+          d.relative, where.c_str(), d.adjoint, d.other);
+    }
+    text += '\n';
   };
-  add(text, "%-12s  %10s  %10s  %20s  %20s", "d loss / d", "difference", "trajectory", "adjoint",
-      "finite difference");
-  for (std::size_t i = 0; i < result.finite_differences.size(); ++i)
-    line(component_name(task.system, i).c_str(), result.finite_differences[i]);
-  text += '\n';
-  add(text, "%-12s  %10s  %10s  %20s  %20s", "", "difference", "trajectory", "adjoint", "tangent");
-  line("a direction", result.tangent);
-  text += '\n';
+  block("finite difference", check.finite_differences);
+  block("tangent", check.tangents);
   add(text, "%s: differences of at most %g (finite differences) and %g (tangent) are accepted",
-      passes(result, bounds) ? "agree" : "DISAGREE", bounds.finite_difference, bounds.tangent);
+      check.passed() ? "agree" : "DISAGREE", bounds.finite_difference, bounds.tangent);
   return text;
 }
 
-std::string check_json(const Task& task, const CheckResult& result, const CheckBounds& bounds) {
+std::string check_json(const Task& task, const GradientCheck& check) {
+  const GradientCheck::Bounds bounds = check.default_bounds();
   Json json;
   add_task(json, task);
-  json.add("num_checked", result.num_checked);
-  add_differences(json, task, result);
-  json.begin_object("tangent");
-  json.add("relative", result.tangent.relative);
-  json.add("trajectory", result.tangent.trajectory);
-  json.add("adjoint", result.tangent.adjoint);
-  json.add("tangent", result.tangent.other);
-  json.end();
+  json.add("num_checked", check.num_checked);
+  add_differences(json, task, "finite_differences", "finite_difference", check.finite_differences);
+  add_differences(json, task, "tangents", "tangent", check.tangents);
   json.add("finite_difference_bound", bounds.finite_difference);
   json.add("tangent_bound", bounds.tangent);
-  json.add("agree", passes(result, bounds));
+  json.add("agree", check.passed());
   return json.text();
 }
 

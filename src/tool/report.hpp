@@ -2,7 +2,6 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "check.hpp"
 
 #include <string>
 
@@ -15,12 +14,13 @@ struct Task {
   const EnsembleData& ensemble;
   const Settings& settings;
   std::string device;
+  const Observation& observation;
 };
 
 std::string gradient_table(const Task& task, const GradientResult& result);
 std::string gradient_json(const Task& task, const GradientResult& result);
-std::string check_table(const Task& task, const CheckResult& result, const CheckBounds& bounds);
-std::string check_json(const Task& task, const CheckResult& result, const CheckBounds& bounds);
+std::string check_table(const Task& task, const GradientCheck& check);
+std::string check_json(const Task& task, const GradientCheck& check);
 std::string systems_table();
 std::string methods_table();
 

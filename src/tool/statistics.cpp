@@ -6,6 +6,24 @@
 
 namespace gradsolve::tool {
 
+namespace {
+
+/// The columns of (n, P) over the trajectories that reached t1; a sum already where the parameters
+/// are shared.
+std::vector<double> sum_over_ensemble(const EnsembleData& ensemble,
+                                      const std::vector<Status>& status,
+                                      const std::vector<double>& values) {
+  if (ensemble.shared_params) return values;
+  const std::size_t num_columns = values.size() / ensemble.n;
+  std::vector<double> sums(num_columns);
+  for (int i = 0; i < ensemble.n; ++i)
+    for (std::size_t j = 0; j < num_columns && status[i] == Status::success; ++j)
+      sums[j] += values[i * num_columns + j];
+  return sums;
+}
+
+}  // namespace
+
 int Statistics::num_failed() const { return std::accumulate(status.begin() + 1, status.end(), 0); }
 
 Statistics statistics_of(const EnsembleData& ensemble, const GradientResult& result) {
@@ -21,20 +39,15 @@ Statistics statistics_of(const EnsembleData& ensemble, const GradientResult& res
   s.steps_mean = s.steps / n;
   s.rejected_mean = sum(result.num_rejected) / n;
 
-  const bool shared = ensemble.shared_params;
-  const std::size_t num_params = result.gradient_params.size() / (shared ? 1 : n);
-  s.gradient_params.resize(num_params);
-  if (shared) s.gradient_params = result.gradient_params;
   for (int i = 0; i < n; ++i) {
     ++s.status[static_cast<int>(result.status[i])];
-    if (result.status[i] != Status::success) {
-      if (s.failed.size() < failed_shown) s.failed.push_back(i);
-      continue;
-    }
-    s.loss += result.loss[i];
-    for (std::size_t j = 0; j < num_params && !shared; ++j)
-      s.gradient_params[j] += result.gradient_params[i * num_params + j];
+    if (result.status[i] == Status::success)
+      s.loss += result.loss[i];
+    else if (s.failed.size() < failed_shown)
+      s.failed.push_back(i);
   }
+  s.gradient_params = sum_over_ensemble(ensemble, result.status, result.gradient_params);
+  s.product_params = sum_over_ensemble(ensemble, result.status, result.product_params);
   return s;
 }
 

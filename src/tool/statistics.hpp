@@ -15,7 +15,7 @@ struct Statistics {
   std::array<int, num_status_values> status{};
   std::vector<int> failed;  // the first few
   double loss = 0;
-  std::vector<double> gradient_params;
+  std::vector<double> gradient_params, product_params;
 
   int num_failed() const;
 };

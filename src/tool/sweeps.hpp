@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "check.hpp"
 #include "methods.hpp"
 #include "problem.hpp"
+#include <gradsolve/check_gradient.hpp>
 #include <gradsolve/gradient.hpp>
 #include <gradsolve/record.hpp>
 #include <gradsolve/replay.hpp>
@@ -40,7 +40,7 @@ DeviceMatrix<S> to_device(const std::vector<double>& values, std::size_t rows) {
   return device;
 }
 
-/// Row after row.
+/// Row after row, the last index the fastest.
 template <class T = double, class View>
 std::vector<T> to_host(const View& device) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), device);
@@ -49,8 +49,12 @@ std::vector<T> to_host(const View& device) {
   for (std::size_t i = 0; i < host.extent(0); ++i) {
     if constexpr (View::rank() == 1) {
       values.push_back(static_cast<T>(host(i)));
-    } else {
+    } else if constexpr (View::rank() == 2) {
       for (std::size_t j = 0; j < host.extent(1); ++j) values.push_back(static_cast<T>(host(i, j)));
+    } else {
+      for (std::size_t j = 0; j < host.extent(1); ++j)
+        for (std::size_t k = 0; k < host.extent(2); ++k)
+          values.push_back(static_cast<T>(host(i, j, k)));
     }
   }
   return values;
@@ -95,6 +99,22 @@ Lanes lanes_of() {
     return {width, "as many trajectories a thread at a time, by SIMD"};
 }
 
+template <class M, class S>
+void store_record(const Record<M, S, Exec::memory_space>& record, GradientResult& result) {
+  result.states = to_host(record.states);
+  result.status = to_host<Status>(record.status);
+  result.num_steps = to_host<int>(record.num_steps);
+  result.num_rejected = to_host<int>(record.num_rejected);
+  result.num_rhs = to_host<int>(record.num_rhs);
+}
+
+template <class S>
+void store_gradient(const Gradient<S, Exec::memory_space>& gradient, GradientResult& result) {
+  result.loss = to_host(gradient.loss);
+  result.gradient_states = to_host(gradient.u0);
+  result.gradient_params = to_host(gradient.params);
+}
+
 template <class F, class M, class S>
 GradientResult run_gradient(const EnsembleData& data, const Settings& settings) {
   const Exec exec;
@@ -112,80 +132,54 @@ GradientResult run_gradient(const EnsembleData& data, const Settings& settings) 
       gradsolve::gradient(exec, F{}, record, ensemble, SumOfSquares{}, gradient);
     });
     result.lanes = lanes_of<F, S>();
-    result.states = to_host(record.states);
-    result.loss = to_host(gradient.loss);
-    result.gradient_states = to_host(gradient.u0);
-    result.gradient_params = to_host(gradient.params);
-    result.status = to_host<Status>(record.status);
-    result.num_steps = to_host<int>(record.num_steps);
-    result.num_rejected = to_host<int>(record.num_rejected);
-    result.num_rhs = to_host<int>(record.num_rhs);
+    store_record(record, result);
+    store_gradient(gradient, result);
   });
   return result;
 }
 
 template <class F, class M, class S>
-CheckResult run_check(const EnsembleData& data, const Settings& settings) {
+GradientCheck run_check(const EnsembleData& data, const Settings& settings) {
   const Exec exec;
-  CheckResult result;
+  GradientCheck check;
   with_ensemble<S>(data, [&](const auto& ensemble) {
     const auto record = gradsolve::record(exec, F{}, M{}, ensemble, settings.options);
-    const auto gradient = gradsolve::gradient(exec, F{}, record, ensemble, SumOfSquares{});
-    GradientResult adjoint;
-    adjoint.states = to_host(gradient.states);
-    adjoint.loss = to_host(gradient.loss);
-    adjoint.gradient_states = to_host(gradient.u0);
-    adjoint.gradient_params = to_host(gradient.params);
-    adjoint.status = to_host<Status>(record.status);
+    check = check_gradient(exec, F{}, record, ensemble, SumOfSquares{});
+  });
+  return check;
+}
 
-    auto replay = [&](const EnsembleData& moved) {
-      Replay<S, Exec::memory_space> out;
-      with_ensemble<S>(moved, [&](const auto& moved_ensemble) {
-        gradsolve::replay(exec, F{}, record, moved_ensemble, out);
-      });
-      return to_host(out.states);
-    };
-    result.finite_differences =
-        compare_with_finite_differences(data, std::is_same_v<S, float>, adjoint, replay);
-
-    const EnsembleData direction = random_direction(data);
-    Tangent<S, Exec::memory_space> tangent;
-    with_ensemble<S>(direction, [&](const auto& d) {
-      if constexpr (std::is_same_v<decltype(d), decltype(ensemble)>)
-        gradsolve::jvp(exec, F{}, record, ensemble, d.states(), d.params(), tangent);
-    });
-    result.tangent = compare_with_tangents(direction, adjoint, to_host(tangent.tangents));
-    result.num_checked =
-        static_cast<int>(std::count(adjoint.status.begin(), adjoint.status.end(), Status::success));
+/// Calls run(method, S()) with the method of that name.
+template <class S, class List, class Run>
+auto with_method(List, const std::string& name, Run&& run) {
+  decltype(run(Tsit5{}, S{})) result;
+  List::for_each([&](auto method) {
+    if (name == method.name) result = run(method, S{});
   });
   return result;
 }
-
-/// Calls run(method, scalar) with the method and the precision of the settings.
+/// Likewise, in the precision of the settings.
 template <class Run>
 auto dispatch(const Settings& settings, Run&& run) {
-  decltype(run(Tsit5{}, double{})) result;
-  auto run_if_meant = [&](auto method, auto scalar) {
-    if (settings.method == method.name) result = run(method, scalar);
-  };
-  if (settings.single_precision)
-    FloatMethods::for_each([&](auto method) { run_if_meant(method, float{}); });
-  else
-    Methods::for_each([&](auto method) { run_if_meant(method, double{}); });
-  return result;
+  return settings.single_precision ? with_method<float>(FloatMethods{}, settings.method, run)
+                                   : with_method<double>(Methods{}, settings.method, run);
 }
 
-/// The two sweeps of a table entry. Each is the instantiation of all methods: the bulk of the
-/// compile time, so that a system's file holds nothing else.
+/// The sweeps of a table entry. Each is the instantiation of all methods: the bulk of the compile
+/// time, so that a system's file holds nothing else. observed.hpp defines the last one, in a file
+/// of its own.
 template <class F>
 GradientResult gradient_of(const EnsembleData& data, const Settings& settings) {
   return dispatch(settings,
                   [&]<class M, class S>(M, S) { return run_gradient<F, M, S>(data, settings); });
 }
 template <class F>
-CheckResult check_of(const EnsembleData& data, const Settings& settings) {
+GradientCheck check_of(const EnsembleData& data, const Settings& settings) {
   return dispatch(settings,
                   [&]<class M, class S>(M, S) { return run_check<F, M, S>(data, settings); });
 }
+template <class F>
+GradientResult observed_of(const EnsembleData& data, const Settings& settings,
+                           const Observation& observation);
 
 }  // namespace gradsolve::tool

@@ -149,6 +149,152 @@ Derivatives<F> gradient_by_differences(const F& f, const Loss& loss, const std::
   return result;
 }
 
+/// One interpolated state: all dense stages of the step from t to t + h, and the polynomial.
+template <class M, class F, class T>
+StateFor<F, T> interpolate(const F& f, const T& t, const T& h, const StateFor<F, T>& u,
+                           const ParamsFor<F, T>& p, const T& theta) {
+  StateFor<F, T> k[M::num_dense_stages];
+  for (int i = 0; i < M::num_dense_stages; ++i) {
+    StateFor<F, T> y = u;
+    for (int j = 0; j < i; ++j)
+      if (M::a[i][j] != 0)
+        for (int n = 0; n < F::num_states; ++n) y[n] += h * T(M::a[i][j]) * k[j][n];
+    k[i] = f(t + T(M::c[i]) * h, y, p);
+  }
+  StateFor<F, T> v = u;
+  for (int i = 0; i < M::num_dense_stages; ++i) {
+    T weight(0);
+    for (int m = M::dense_degree; m-- > 0;) weight = (weight + T(M::dense[i][m])) * theta;
+    for (int n = 0; n < F::num_states; ++n) v[n] += h * weight * k[i][n];
+  }
+  return v;
+}
+
+/// A trajectory in time: recorded steps that move with the span [t0, t1], and save times.
+template <class F, class T>
+struct Variables {
+  StateFor<F, T> u0;
+  ParamsFor<F, T> params;
+  T t0, t1;
+  std::vector<T> saves;
+};
+template <class To, class F, class From>
+Variables<F, To> convert_variables(const Variables<F, From>& v) {
+  Variables<F, To> r{convert<To>(v.u0), convert<To>(v.params), To(v.t0), To(v.t1), {}};
+  for (const From& s : v.saves) r.saves.push_back(To(s));
+  return r;
+}
+
+inline Real real_part(const Real& x) { return x; }
+inline Real real_part(const Complex& x) { return x.real(); }
+
+/// The states at the save times, of steps that were recorded on [old_t0, old_t1] with ends `ends`.
+template <class M, class F, class T, class S>
+std::vector<StateFor<F, T>> saved_states(const F& f, const std::vector<S>& ends, Real old_t0,
+                                         Real old_t1, const Variables<F, T>& v) {
+  std::vector<StateFor<F, T>> saved;
+  StateFor<F, T> u = v.u0;
+  T t = v.t0;
+  const Real direction = old_t1 < old_t0 ? -1 : 1;
+  auto ahead = [&](const T& bound) {
+    return saved.size() < v.saves.size() &&
+           direction * (real_part(v.saves[saved.size()]) - real_part(bound)) <= 0;
+  };
+  // At t0 the state moves with the save time as within the first step.
+  auto at_begin = [&] {
+    const T moved = v.saves[saved.size()] - v.t0;
+    StateFor<F, T> w = v.u0;
+    const StateFor<F, T> slope = f(v.t0, v.u0, v.params);
+    for (int n = 0; n < F::num_states; ++n) w[n] += moved * slope[n];
+    return w;
+  };
+  while (ahead(v.t0)) saved.push_back(at_begin());
+  for (const S end : ends) {
+    const T x((Real(end) - old_t0) / (old_t1 - old_t0));
+    const T t_end = Real(end) == old_t1 ? v.t1 : v.t0 + x * (v.t1 - v.t0);
+    const T h = t_end - t;
+    while (ahead(t_end))
+      saved.push_back(
+          interpolate<M, F, T>(f, t, h, u, v.params, (v.saves[saved.size()] - t) / h));
+    u = Step<M, F, T>(f, t, h, u, v.params).u_new;
+    t = t_end;
+  }
+  return saved;
+}
+
+/// The state at t1, likewise.
+template <class M, class F, class T, class S>
+StateFor<F, T> final_state(const F& f, const std::vector<S>& ends, Real old_t0, Real old_t1,
+                           const Variables<F, T>& v) {
+  StateFor<F, T> u = v.u0;
+  T t = v.t0;
+  for (const S end : ends) {
+    const T x((Real(end) - old_t0) / (old_t1 - old_t0));
+    const T t_end = Real(end) == old_t1 ? v.t1 : v.t0 + x * (v.t1 - v.t0);
+    u = Step<M, F, T>(f, t, t_end - t, u, v.params).u_new;
+    t = t_end;
+  }
+  return u;
+}
+
+/// Calls visit(component) for every variable, in one order: u0, params, t0, t1, saves.
+template <class F, class T, class Visit>
+void for_each_variable(Variables<F, T>& v, Visit&& visit) {
+  for (int i = 0; i < F::num_states; ++i) visit(v.u0[i]);
+  if constexpr (F::num_params > 0)
+    for (int i = 0; i < F::num_params; ++i) visit(v.params[i]);
+  visit(v.t0);
+  visit(v.t1);
+  for (T& s : v.saves) visit(s);
+}
+
+/// The derivatives of loss_of(Variables<F, Complex>) with respect to all variables, by complex
+/// steps.
+template <class F, class S, class LossOf>
+Variables<F, Real> differentiate(const Variables<F, S>& at, LossOf&& loss_of) {
+  constexpr Real tiny = 1e-200L;
+  Variables<F, Complex> moved = convert_variables<Complex>(at);
+  Variables<F, Real> result = convert_variables<Real>(at);
+  std::vector<Real> slopes;
+  for_each_variable(moved, [&](Complex& x) {
+    const Complex keep = x;
+    x += Complex(0, tiny);
+    slopes.push_back(loss_of(moved).imag() / tiny);
+    x = keep;
+  });
+  std::size_t next = 0;
+  for_each_variable(result, [&](Real& x) { x = slopes[next++]; });
+  return result;
+}
+
+/// The Hessian of loss_of in direction `direction`, both over (u0, params): central differences of
+/// fourth order of complex steps.
+template <class F, class S, class LossOf>
+Variables<F, Real> hessian_product(const Variables<F, S>& at, const Variables<F, S>& direction,
+                                   LossOf&& loss_of) {
+  const Real h = 1e-4L;
+  auto gradient_at = [&](Real size) {
+    Variables<F, Real> moved = convert_variables<Real>(at);
+    const Variables<F, Real> d = convert_variables<Real>(direction);
+    for (int i = 0; i < F::num_states; ++i) moved.u0[i] += size * d.u0[i];
+    if constexpr (F::num_params > 0)
+      for (int i = 0; i < F::num_params; ++i) moved.params[i] += size * d.params[i];
+    return differentiate(moved, loss_of);
+  };
+  const auto a = gradient_at(h), b = gradient_at(-h), c = gradient_at(2 * h),
+             d = gradient_at(-2 * h);
+  Variables<F, Real> result = a;
+  auto slope = [&](Real pa, Real pb, Real pc, Real pd) {
+    return (8 * (pa - pb) - (pc - pd)) / (12 * h);
+  };
+  for (int i = 0; i < F::num_states; ++i)
+    result.u0[i] = slope(a.u0[i], b.u0[i], c.u0[i], d.u0[i]);
+  if constexpr (F::num_params > 0)
+    for (int i = 0; i < F::num_params; ++i)
+      result.params[i] = slope(a.params[i], b.params[i], c.params[i], d.params[i]);
+  return result;
+}
+
 /// The adaptive loop that GradSolve documents, for one trajectory.
 template <class F>
 struct Recorded {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/observe/loss.hpp>
 #include <gradsolve/system.hpp>
 
 /// Right-hand sides and losses. They run on every number type of the library and on those of the
@@ -181,6 +182,29 @@ struct SquaredNorm {
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const State<T, N>& u) const {
     T sum(0);
     static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA { sum = sum + u[i] * u[i]; });
+    return sum;
+  }
+};
+
+/// A loss at save times that depends on all it can: t, u, p and which save it is.
+struct WeightedSaves {
+  template <class T, int N, int P>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T& t, const State<T, N>& u, const Params<T, P>& p,
+                                           SaveIndex at) const {
+    T sum = T(0.5) * t * u[0];
+    static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA { sum = sum + u[i] * u[i]; });
+    if constexpr (P > 0) sum = sum + p[0] * u[N - 1] * t;
+    return T(1.0 + at.save) * sum;
+  }
+};
+
+/// The sum of the states at all saves.
+struct SumOfStates {
+  template <class T, int N, int P>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const State<T, N>& u, const Params<T, P>&,
+                                           SaveIndex) const {
+    T sum(0);
+    static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA { sum = sum + u[i]; });
     return sum;
   }
 };

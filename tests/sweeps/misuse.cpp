@@ -92,9 +92,6 @@ TEST(Options, AMethodWithoutAnErrorEstimateNeedsFixedSteps) {
     EXPECT_NE(text.find("options.fixed_steps"), std::string::npos) << text;
     EXPECT_NE(text.find("rk4"), std::string::npos) << text;
   }
-  const auto recorded = record(Exec(), LotkaVolterra{}, RK4{}, ensemble, {.fixed_steps = 4});
-  expect_refusal([&] { replay(Exec(), LotkaVolterra{}, recorded, ensemble, true); },
-                 "with_error_ratio", "true for rk4", "false");
 }
 
 TEST(Options, OnTheirBoundsAreAccepted) {

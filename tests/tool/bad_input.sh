@@ -58,6 +58,29 @@ lorenz "has the shape (3, 1), expected 4 rows of 1 column (rho)" --n 4 --params 
 refuses "has the shape (3, 1), expected one row of 1 column (rho) with --shared-params" \
   gradient --system lorenz --params "$work/three_rows.csv" --shared-params --out "$work/out"
 
+# Save times and losses.
+lorenz "save 1 of trajectory 0 at 2, expected a time within its span, 0 to 1" --save-times 0.5 2
+lorenz "save 0 of trajectory 0 at -0.5, expected a time within its span" --save-times -0.5 0.5
+lorenz "save 1 of trajectory 0 at 0.25, expected times that rise" --save-times 0.5 0.25
+lorenz "save 0 of trajectory 0 at nan, expected a finite time" --save-times nan
+lorenz "expected times that fall" --t0 1 --t1 0 --save-times 0.25 0.5
+lorenz "--save-times is soon, expected numbers, START:STOP:COUNT" --save-times soon
+lorenz "--save-times is 0:1, expected numbers, START:STOP:COUNT" --save-times 0:1
+lorenz "COUNT of --save-times is 0, expected 1 to 1000000" --save-times 0:1:0
+lorenz "COUNT of --save-times is 2.5, expected 1 to 1000000" --save-times 0:1:2.5
+lorenz "has the shape (2, 2), expected one row or one column" --save-times "$work/two_columns.csv"
+lorenz "missing.csv: cannot be read" --save-times "$work/missing.csv"
+lorenz "did you mean 'least-squares'?" --loss least-square
+lorenz "--loss least-squares needs one FILE" --save-times 1 --loss least-squares
+lorenz "--loss sum-of-squares takes no file" --loss sum-of-squares "$work/two_columns.csv"
+lorenz "--loss least-squares needs --save-times" --loss least-squares "$work/none.npy"
+lorenz "none.npy: cannot be read" --save-times 1 --loss least-squares "$work/none.npy"
+lorenz "expected a name that ends in .npy" --save-times 1 --loss least-squares "$work/two_columns.csv"
+lorenz "did you mean 'forward'?" --mode forwards
+lorenz "--method dp5 has none; there is: tsit5, vern7" --method dp5 --hvp
+lorenz "--precision float has none" --precision float --mode forward
+refuses "the system pleiades has none" gradient --system pleiades --save-times 1
+
 # Files that cannot be read.
 params() {
   local text=$1 file=$2
@@ -99,6 +122,14 @@ npy_refused() {
   params "$text" "$work/bad.npy"
 }
 one='\0\0\0\0\0\0\xf0\x3f' nan='\0\0\0\0\0\0\xf8\x7f'
+inf='\0\0\0\0\0\0\xf0\x7f'
+npy data "'<f8'" '(2, 1, 3)' "$one$one$one$one$one$one"
+lorenz "has the shape (2, 1, 3), expected (4, 1, 3) or (1, 3): trajectories, save times, states" \
+  --n 4 --save-times 1 --loss least-squares "$work/data.npy"
+npy data "'<f8'" '(3,)' "$one$one$one"
+lorenz "has the shape (3,), expected" --n 4 --save-times 1 --loss least-squares "$work/data.npy"
+npy data "'<f8'" '(1, 3)' "$one$nan$inf"
+lorenz "one is infinite" --n 4 --save-times 1 --loss least-squares "$work/data.npy"
 npy_refused "holds 8 bytes of numbers, expected 16" "'<f8'" '(2, 1)' "$one"
 npy_refused "holds 16 bytes of numbers, expected 8" "'<f8'" '(1, 1)' "$one$one"
 npy_refused "holds 8 bytes of numbers, expected more" "'<f8'" '(4611686018427387904, 4)' "$one"

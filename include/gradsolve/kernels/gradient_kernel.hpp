@@ -275,7 +275,8 @@ struct GradientKernel {
       auto add = [&](const L& time, const T& cotangent) GRADSOLVE_INLINE_LAMBDA {
         const L x = (time - begin) * inverse;
         bar.t0 = bar.t0 + (L(1) - x) * cotangent;
-        bar.t1 = bar.t1 + x * cotangent;
+        // The cotangent of t0 may be infinite, where that of t1 is not.
+        bar.t1 = bar.t1 + choose(x == L(0), T(0), T(x * cotangent));
       };
       add(t, tbar.begin);
       add(t_end, tbar.end);

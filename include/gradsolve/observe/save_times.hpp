@@ -61,6 +61,22 @@ struct CheckSaveTimes {
   }
 };
 
+/// Brings what is wrong with one save time to the host.
+template <class S>
+struct ReadSaveTime {
+  CheckSaveTimes<S> check;
+  int trajectory, save;
+  bool count_alone;
+  double* seen;  // t0, t1, the number of saves, the time
+
+  KOKKOS_FUNCTION void operator()(int) const {
+    seen[0] = check.t0(trajectory);
+    seen[1] = check.t1(trajectory);
+    seen[2] = check.saves.count(trajectory);
+    seen[3] = count_alone ? S(0) : check.saves.time(trajectory, save);
+  }
+};
+
 /// Throws for the save time with this code.
 template <class Exec, class S>
 [[noreturn]] void refuse_save_time(const Exec& exec, const CheckSaveTimes<S>& check,
@@ -68,14 +84,11 @@ template <class Exec, class S>
   const auto& saves = check.saves;
   const int fault = static_cast<int>(code % 4), row = saves.size + 1;
   const int save = static_cast<int>(code / 4 % row), trajectory = static_cast<int>(code / 4 / row);
-  const Kokkos::View<double[4], Kokkos::SharedHostPinnedSpace> seen("gradsolve::save_times::fault");
-  Kokkos::parallel_for(
-      "gradsolve::save_times::fault", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(int) {
-        seen(0) = check.t0(trajectory);
-        seen(1) = check.t1(trajectory);
-        seen(2) = saves.count(trajectory);
-        seen(3) = fault == CheckSaveTimes<S>::bad_count ? S(0) : saves.time(trajectory, save);
-      });
+  const Kokkos::View<double*, Kokkos::SharedHostPinnedSpace> seen("gradsolve::save_times::fault",
+                                                                  4);
+  Kokkos::parallel_for("gradsolve::save_times::fault", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+                       ReadSaveTime<S>{check, trajectory, save,
+                                       fault == CheckSaveTimes<S>::bad_count, seen.data()});
   exec.fence("gradsolve::save_times::fault");
   const std::string of = " of trajectory " + std::to_string(trajectory);
   const std::string time = "save " + std::to_string(save) + of + " at " + to_text(seen(3));

@@ -78,7 +78,7 @@ struct DenseAdjoint {
 
   KOKKOS_FORCEINLINE_FUNCTION DenseAdjoint() {
     u = filled<F::num_states>(T(0));
-    for_each_dense_stage<M>([&](auto i) GRADSOLVE_INLINE_LAMBDA { copy(u, k[i]); });
+    static_for<M::num_dense_stages>([&](auto i) GRADSOLVE_INLINE_LAMBDA { copy(u, k[i]); });
   }
 
   /// Adds the cotangent w of the state at theta.

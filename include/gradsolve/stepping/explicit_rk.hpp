@@ -277,7 +277,8 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
         vjp<true, F, T>(f, T(stage_time<M, i>(t, t_end, h)), stage_argument<M, i>(u, h, s.k), p,
                         kbar, {mu[i], pbar, stage_tbar});
         all_tbar = all_tbar + stage_tbar;
-        hbar = hbar + coefficient<T>(M::c[i]) * stage_tbar;
+        // f may have an infinite derivative in time at t0, as sqrt(t) at 0.
+        if constexpr (M::c[i] != 0) hbar = hbar + coefficient<T>(M::c[i]) * stage_tbar;
         StateOf<F, T> slope;
         if (combine<StageRow<M, i>>(s.k, slope))
           for_each_index<N>([&](int n)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "../linspace.hpp"
 #include "../sweeps.hpp"
 
 namespace gradsolve::tool {
@@ -11,12 +12,8 @@ SystemEntry entry_of(SystemEntry entry) {
   entry.branches = branches_v<F>;
   entry.gradient = gradient_of<F>;
   entry.check = check_of<F>;
+  entry.observed = observed_of<F>;
   return entry;
-}
-
-/// Number i of n, evenly spaced from a to b, both included.
-inline double linspace(double a, double b, int i, int n) {
-  return i + 1 < n ? a + i * ((b - a) / (n - 1)) : n > 1 ? b : a;
 }
 
 /// Number i of a sequence that fills [-1, 1] evenly, another one for each k < 8.

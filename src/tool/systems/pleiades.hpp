@@ -10,9 +10,6 @@ namespace gradsolve::tool {
 /// velocities in the same order. Parameters: their masses.
 ///
 /// Star j pulls star i with m_j d / r^3, d = q_j - q_i, r = |d|.
-///
-/// Its functions are called, not inlined: a copy of each for every stage of a method would take
-/// minutes to compile, and beside the work of a call its cost is nothing.
 struct Pleiades {
   static constexpr int num_stars = 7;
   static constexpr int num_states = 4 * num_stars, num_params = num_stars;
@@ -23,8 +20,7 @@ struct Pleiades {
   using P = Params<T, num_params>;
 
   template <class T>
-  KOKKOS_FUNCTION __attribute__((noinline)) U<T> operator()(const T&, const U<T>& u,
-                                                            const P<T>& m) const {
+  KOKKOS_FUNCTION U<T> operator()(const T&, const U<T>& u, const P<T>& m) const {
     U<T> du;
     for (int i = 0; i < 2 * num_stars; ++i) {
       du[i] = u[2 * num_stars + i];
@@ -48,8 +44,8 @@ struct Pleiades {
   /// With the cotangents w of the accelerations and g = m_j w_i - m_i w_j, a pair adds to w . a
   /// the term g . d / r^3, whose derivative by d is g / r^3 - 3 (g . d) d / r^5.
   template <class T>
-  KOKKOS_FUNCTION __attribute__((noinline)) Cotangents<T, num_states, num_params> vjp(
-      const T&, const U<T>& u, const P<T>& m, const U<T>& w) const {
+  KOKKOS_FUNCTION Cotangents<T, num_states, num_params> vjp(const T&, const U<T>& u, const P<T>& m,
+                                                            const U<T>& w) const {
     Cotangents<T, num_states, num_params> bar;
     bar.t = T(0);
     for (int i = 0; i < num_stars; ++i) bar.p[i] = T(0);
