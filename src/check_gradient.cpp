@@ -118,8 +118,7 @@ void add_variable(GradientCheck& check, const CheckedVariable& variable,
   std::vector<double> limits(checked.size());
   for (std::size_t i = 0; i < checked.size(); ++i)
     limits[i] = extrapolated(variable.differences, i);
-  const bool shared =
-      variable.adjoint.size() != checked.size() || variable.value.size() != checked.size();
+  const bool shared = variable.adjoint.size() != checked.size();
   auto compare = [&](const std::vector<double>& other) {
     return shared ? compare_sum(variable, other, checked)
                   : compare_each(variable, other, checked, loss);

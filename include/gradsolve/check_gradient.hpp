@@ -205,14 +205,15 @@ class GradientChecker {
 
   void replay_losses(const Point& point, const Numbers& result) {
     const auto moved = on_spans_of(ensemble_, point.u0, point.params);
-    if constexpr (Terms::at_saves)
+    StridedCube<const S> states;
+    if constexpr (Terms::at_saves) {
       replay<Width>(exec_, system_, record_, moved, loss_.times, replay_);
-    else
+      states = as_saves(replay_.saved);
+    } else {
       replay<Width>(exec_, system_, record_, moved, replay_);
-    if constexpr (Terms::at_saves)
-      losses<F>(exec_, loss_, moved, as_saves(replay_.saved), result.data());
-    else
-      losses<F>(exec_, loss_, moved, as_saves(replay_.states), result.data());
+      states = as_saves(replay_.states);
+    }
+    losses<F>(exec_, loss_, moved, states, result.data());
   }
 
   using Terms = decltype(terms_of(std::declval<const Loss&>(),

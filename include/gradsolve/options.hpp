@@ -3,6 +3,8 @@
 
 #include <Kokkos_Macros.hpp>
 
+#include <cstdint>
+
 namespace gradsolve {
 
 /// Step size control. With e_n the error of step n over its tolerance and q the order of the error
@@ -38,7 +40,7 @@ enum class FirstStep {
 };
 
 /// When refresh() records again, for those who move parameters in a loop.
-enum class Rerecord {
+enum class Rerecord : std::int8_t {
   never,       ///< The first mesh serves for good.
   always,      ///< Every time.
   when_stale,  ///< Where some trajectory's largest error ratio exceeds Options::stale_ratio.
@@ -72,7 +74,7 @@ struct Options {
   bool keep_states = false;
 
   Rerecord rerecord = Rerecord::when_stale;
-  double stale_ratio = 4;  ///< Error over tolerance.
+  float stale_ratio = 4;  ///< Error over tolerance.
 
   KOKKOS_INLINE_FUNCTION bool is_fixed() const { return fixed_steps > 0 || fixed_step > 0; }
 };

@@ -69,13 +69,14 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
       reserve(exec, out.kept, num_kept, "gradsolve::Record::kept");
     const RecordKernel<M, F, L, Saves> kernel{
         system,
+        saves,
+        store,
         inputs_of(ensemble),
         options,
-        store,
         MeshAccess(out.mesh),
         {strided(out.states), out.status.data(), out.num_steps.data(), out.num_rejected.data(),
-         out.num_rhs.data(), out.overflow.data(), out.kept.data()},
-        saves};
+         out.num_rhs.data(), out.mesh.t0.data(), out.mesh.t1.data(), out.overflow.data(),
+         out.kept.data()}};
     Kokkos::parallel_for(label, slice_policy(exec, out.mesh.num_slices), kernel);
   };
   auto lay_out = [&](double slack) {

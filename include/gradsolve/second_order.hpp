@@ -204,7 +204,7 @@ Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> sum_over_ensemble(
                                                          detail::num_partial_sums);
   const Kokkos::View<int, MemorySpace> left_out("gradsolve::sum_over_ensemble::left_out");
   detail::sum_rows<Exec, Scalar, MemorySpace>(
-      exec, {matrices.data(), 1, matrices.stride(1)}, n, columns, partial, partial_left_out,
+      exec, {matrices.data(), 1, detail::stride_of(matrices, 1)}, n, columns, partial, partial_left_out,
       detail::strided(sum), left_out.data());
   exec.fence("gradsolve::sum_over_ensemble: its workspace goes");
   return sum;

@@ -53,11 +53,11 @@ TangentSink<typename V::non_const_value_type> tangent_sink(const V& view) {
   constexpr int component = AtSaves ? 2 : 1, direction = component + 1;
   TangentSink<typename V::non_const_value_type> sink;
   sink.tangents = view.data();
-  sink.s0 = view.stride(0);
-  if constexpr (AtSaves) sink.s1 = view.stride(1);
-  sink.s2 = view.stride(component);
+  sink.s0 = stride_of(view, 0);
+  if constexpr (AtSaves) sink.s1 = stride_of(view, 1);
+  sink.s2 = stride_of(view, component);
   if constexpr (V::rank() > direction) {
-    sink.s3 = view.stride(direction);
+    sink.s3 = stride_of(view, direction);
     sink.size = static_cast<int>(view.extent(direction));
   }
   return sink;

@@ -55,10 +55,9 @@ void add_observation_options(CLI::App& command, Arguments& a) {
                      ".npy or .csv file; by default t1");
   command
       .add_option("--loss", a.loss,
-                  "sum-of-squares, or least-squares FILE: .npy of (n, saves, states) or (saves, "
-                  "states), NaN for what is missing")
-      ->expected(1, 2)
-      ->capture_default_str();
+                  "sum-of-squares, the default, or least-squares FILE: .npy of (n, saves, states) "
+                  "or (saves, states), NaN for what is missing")
+      ->expected(1, 2);
   command
       .add_option("--mode", a.mode,
                   "reverse (adjoint), forward (sensitivities), or auto: the cheaper one")

@@ -106,6 +106,13 @@ std::string missing_for(const SystemEntry& system, const Settings& settings) {
   return "";
 }
 
+Mode mode_of(const Arguments& a, const SystemEntry& system, bool has_forward) {
+  const auto typed = find_name("mode", a.mode, {"reverse", "forward", "auto"});
+  if (typed == 2)
+    return has_forward ? cheaper_mode(system.num_states(), system.num_params()) : Mode::reverse;
+  return typed == 1 ? Mode::forward : Mode::reverse;
+}
+
 }  // namespace
 
 Observation make_observation(const Arguments& a, const SystemEntry& system,
@@ -116,17 +123,7 @@ Observation make_observation(const Arguments& a, const SystemEntry& system,
       data_of_loss(a, ensemble.n, observation.save_times.size(), system.num_states());
   observation.hessian_product = a.hessian_product;
   const std::string missing = missing_for(system, settings);
-  switch (find_name("mode", a.mode, {"reverse", "forward", "auto"})) {
-    case 1:
-      observation.mode = Mode::forward;
-      break;
-    case 2:
-      if (missing.empty())
-        observation.mode = cheaper_mode(system.num_states(), system.num_params());
-      break;
-    default:
-      break;
-  }
+  observation.mode = mode_of(a, system, missing.empty());
   if (!observation.is_plain() && !missing.empty())
     throw BadInput(
         "--save-times, --loss least-squares, --mode forward and --hvp are built for some "

@@ -11,26 +11,24 @@
 /// The sweeps of an Observation: losses at save times, forward gradients, Hessian products.
 namespace gradsolve::tool {
 
-/// The numbers that a least-squares loss looks at, on the device.
+/// The numbers that least squares look at, on the device: (n, saves, N), where a stride of 0
+/// repeats what is shared. A sum of squares is least squares about zero.
 class DeviceData {
  public:
-  /// A sum of squares is least squares about zero.
-  DeviceData(const Observation& observation, std::size_t num_saves, std::size_t num_states)
-      : row_(observation.data.empty() ? 0 : num_states),
-        block_(row_ * num_saves),
-        shared_(observation.data.size() == block_),
-        values_(
-            to_device<double>(observation.data.empty() ? std::vector{0.0} : observation.data, 1)) {}
+  using View = Kokkos::View<const double***, Kokkos::LayoutStride, Exec::memory_space>;
 
-  LeastSquares<double> loss(int num_observed) const {
-    const std::size_t one = row_ == 0 ? 0 : 1;
-    return {{values_.data(), shared_ ? 0 : block_, row_, one}, {}, num_observed};
+  DeviceData(const std::vector<double>& data, std::size_t n, std::size_t num_saves,
+             std::size_t num_states)
+      : values_(to_device<double>(data.empty() ? std::vector{0.0} : data, 1)) {
+    const std::size_t one = data.empty() ? 0 : 1, row = one * num_states, block = row * num_saves;
+    const std::size_t each = data.size() == block ? 0 : block;
+    view_ = View(values_.data(), Kokkos::LayoutStride(n, each, num_saves, row, num_states, one));
   }
+  const View& view() const { return view_; }
 
  private:
-  std::size_t row_, block_;
-  bool shared_;
   DeviceMatrix<double> values_;
+  View view_;
 };
 
 /// The derivatives of the loss by chosen variables, (n, N + P), from sensitivities.
@@ -116,8 +114,8 @@ GradientResult run_observed(const EnsembleData& data, const Settings& settings,
   with_ensemble<double>(data, [&](const auto& ensemble) {
     const std::vector<double>& typed = observation.save_times;
     const auto times = save_times(exec, ensemble, typed.empty() ? std::vector{data.t1} : typed);
-    const DeviceData numbers(observation, times.size(), F::num_states);
-    const auto loss = at_saves(times, numbers.loss(F::num_states));
+    const DeviceData numbers(observation.data, data.n, times.size(), F::num_states);
+    const auto loss = at_saves(times, least_squares(numbers.view()));
     Record<M, double, Exec::memory_space> record;
     result.record = time_of(exec, settings.repeat, [&] {
       gradsolve::record(exec, F{}, M{}, ensemble, times, settings.options, record);

@@ -22,6 +22,56 @@ struct SquaredNorm {
   }
 };
 
+struct SquaredNormAtSaves {
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const gradsolve::State<T, 3>& u,
+                                           const gradsolve::Params<T, 3>&,
+                                           gradsolve::SaveIndex) const {
+    return SquaredNorm{}(u);
+  }
+};
+
+// Kokkos launches a kernel by a slower way (9 us more on an H200) once its arguments, with 152 bytes
+// of its own, take 512 bytes.
+using namespace gradsolve::detail;
+using gradsolve::Tsit5;
+inline constexpr std::size_t most_arguments = 512 - 152 - 1;
+static_assert(sizeof(RecordKernel<Tsit5, Lorenz, double, NoSaves>) <= most_arguments);
+static_assert(sizeof(ReplayKernel<Tsit5, Lorenz, double, NoSaves>) <= most_arguments);
+static_assert(sizeof(GradientKernel<false, Tsit5, Lorenz, double, FinalLossSeed<SquaredNorm>>) <=
+              most_arguments);
+static_assert(sizeof(GradientKernel<false, Tsit5, Lorenz, double,
+                                    SavedLossSeed<SquaredNormAtSaves, double>>) <= most_arguments);
+
+template <class Scalar>
+using EnsembleOf = gradsolve::Ensemble<Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::CudaSpace>,
+                                       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::CudaSpace>>;
+
+template <class Scalar, class Method>
+void sweeps_with_saves(const Kokkos::Cuda& exec, Method method,
+                       const EnsembleOf<Scalar>& ensemble) {
+  const auto times = gradsolve::save_times(exec, ensemble, std::vector<Scalar>{1});
+  const auto record = gradsolve::record(exec, Lorenz{}, method, ensemble, times);
+  gradsolve::replay(exec, Lorenz{}, record, ensemble, times);
+  gradsolve::gradient(exec, Lorenz{}, record, ensemble,
+                      gradsolve::at_saves(times, SquaredNormAtSaves{}));
+}
+
+/// All derivatives, for one method.
+template <class Method>
+void derivatives(const Kokkos::Cuda& exec, Method method, const EnsembleOf<double>& ensemble) {
+  const auto& u0 = ensemble.states();
+  const auto times = gradsolve::save_times(exec, ensemble, std::vector{1.0});
+  const auto at = gradsolve::at_saves(times, SquaredNormAtSaves{});
+  const auto record = gradsolve::record(exec, Lorenz{}, method, ensemble);
+  gradsolve::gradient_with_times(exec, Lorenz{}, record, ensemble, SquaredNorm{});
+  gradsolve::gradient_with_times(exec, Lorenz{}, record, ensemble, at);
+  gradsolve::sensitivity(exec, Lorenz{}, record, ensemble);
+  gradsolve::sensitivity(exec, Lorenz{}, record, ensemble, times);
+  gradsolve::hessian_product(exec, Lorenz{}, record, ensemble, SquaredNorm{}, u0, u0);
+  gradsolve::hessian_product(exec, Lorenz{}, record, ensemble, at, u0, u0);
+}
+
 template <class Scalar, class Method>
 void sweeps(const Kokkos::Cuda& exec, Method method) {
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::CudaSpace>;
@@ -42,4 +92,8 @@ void all_sweeps(const Kokkos::Cuda& exec) {
   sweeps<double>(exec, gradsolve::Verner7{});
   sweeps<double>(exec, gradsolve::Dop853{});
   sweeps<float>(exec, gradsolve::Tsit5{});
+  const EnsembleOf<double> ensemble({}, {}, 0.0, 1.0);
+  sweeps_with_saves<double>(exec, gradsolve::Tsit5{}, ensemble);
+  sweeps_with_saves<double>(exec, gradsolve::Verner7{}, ensemble);
+  derivatives(exec, gradsolve::Tsit5{}, ensemble);
 }

@@ -445,6 +445,28 @@ TEST(Derivative, AreFinite_WhereSelectGuardsTheArgument) {
   EXPECT_EQ(select(inside > 0, log(select(inside > 0, inside, 1)), 0).tangent[0], 0.25);
 }
 
+// A10: the derivative of the branch that was not taken is infinite, and must not leak.
+template <class D>
+void expect_safe_select(const D& zero, const D& four) {
+  using gradsolve::log, gradsolve::select, gradsolve::sqrt;
+  auto slope = [](const D& x) {
+    if constexpr (requires { x.tangent; })
+      return x.tangent[0];
+    else
+      return x.depends[0] ? x.partial[0] : 0.0;
+  };
+  EXPECT_EQ(slope(select(zero > 0, log(zero), 0)), 0);
+  EXPECT_EQ(slope(select(zero > 0, sqrt(zero), zero)), 1);
+  EXPECT_EQ(slope(select(zero <= 0, zero, sqrt(zero))), 1);
+  EXPECT_EQ(slope(select(zero <= 0, 0, sqrt(zero))), 0);
+  EXPECT_EQ(slope(select(four > 0, log(four), 0)), 0.25);
+}
+TEST(Derivative, OfASelect_IsThatOfTheChosenSideAlone) {
+  expect_safe_select(variable(0), variable(4));
+  using S1 = gradsolve::SparseDual<double, 1>;
+  expect_safe_select(S1::variable(0, 0), S1::variable(4, 0));
+}
+
 TEST(Derivative, OfPowAreThoseOfThePolynomial_AtZero) {
   using gradsolve::pow;
   const D1 zero = variable(0);

@@ -30,11 +30,12 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, Dual<T, K>> evaluate_with_jacobian(
   return r;
 }
 
-/// A right-hand side of up to 16 states and parameters is inlined at every stage, so that the step
-/// is one straight line of code in registers. A larger one lives in memory anyway: it is compiled
-/// once and called, or a method of 16 stages would hold 32 copies of it.
+/// A right-hand side of up to 16 states is inlined at every stage, so that the step is one straight
+/// line of code in registers (with 32 parameters, too: 140 us against 24 ms for one that is called,
+/// docs/design/derivatives.md). One of more states lives in memory anyway: it is compiled once and
+/// called, or a method of 16 stages would hold 32 copies of it.
 template <class F>
-inline constexpr bool is_inlined_v = F::num_states + F::num_params <= max_unrolled;
+inline constexpr bool is_inlined_v = F::num_states <= max_unrolled && F::num_params <= 64;
 
 /// f(t, u, p)
 template <class F, class T>
@@ -77,8 +78,9 @@ struct Adjoints {
 template <class F, class T>
 using AdjointsOf = Adjoints<T, F::num_states, F::num_params>;
 
-/// Variables that one pass differentiates for. More than that would not fit in registers anyway.
-inline constexpr int max_variables = 48;
+/// Variables that one pass differentiates for: as many as fit in registers, or more where nothing
+/// does and each pass evaluates a long function anew.
+inline constexpr int max_variables = 16, max_variables_of_large = 48;
 
 /// One pass of automatic differentiation of g(t, u, p), M numbers with the cotangents w: adds the
 /// adjoints of variables [First, First + K) of (u, p, t).
@@ -114,12 +116,12 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pullbacks(const G& g, const T& t, const Sta
                                                const Params<T, P>& p, const Vector<T, M>& w,
                                                Adjoints<T, N, P> bar) {
   constexpr int count = N + P + (WithTime ? 1 : 0) - First;
-  static_for<(count + max_variables - 1) / max_variables>(
-      [&](auto pass) GRADSOLVE_INLINE_LAMBDA {
-        constexpr int done = pass * max_variables;
-        constexpr int size = count - done < max_variables ? count - done : max_variables;
-        add_pullback<WithTime, First + done, size>(g, t, u, p, w, bar);
-      });
+  constexpr int at_once = N <= max_unrolled ? max_variables : max_variables_of_large;
+  static_for<(count + at_once - 1) / at_once>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
+    constexpr int done = pass * at_once;
+    constexpr int size = count - done < at_once ? count - done : at_once;
+    add_pullback<WithTime, First + done, size>(g, t, u, p, w, bar);
+  });
 }
 
 template <class F, class T>

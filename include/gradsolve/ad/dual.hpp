@@ -197,15 +197,33 @@ GRADSOLVE_COMPARE(==)
 GRADSOLVE_COMPARE(!=)
 #undef GRADSOLVE_COMPARE
 
-/// The derivative of the branch that was chosen, times one; that of the other, times zero. A branch
-/// whose derivative is infinite there still spoils the result: guard its argument instead, as in
-/// `log(select(x > 0, x, 1))`.
-template <class C, detail::AnyDual D>
-KOKKOS_FORCEINLINE_FUNCTION D select(const C& condition, const D& x,
-                                     const std::type_identity_t<D>& y) {
-  using T = typename D::T;
-  return detail::chain(select(condition, x.value, y.value), select(condition, T(1), T(0)), x,
-                       select(condition, T(0), T(1)), y);
+/// The value and the derivatives of the branch that was chosen. Those of the other do not matter,
+/// infinite or not: `select(x > 0, log(x), 0)` is safe.
+template <class C, class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> select(const C& condition, const Dual<T, K>& x,
+                                              const std::type_identity_t<Dual<T, K>>& y) {
+  Dual<T, K> r;
+  r.value = select(condition, x.value, y.value);
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    r.tangent[k] = select(condition, x.tangent[k], y.tangent[k]);
+  });
+  return r;
+}
+template <class C, class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> select(
+    const C& condition, const SparseDual<T, K>& x, const std::type_identity_t<SparseDual<T, K>>& y) {
+  SparseDual<T, K> r;
+  r.value = select(condition, x.value, y.value);
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    r.depends[k] = x.depends[k] || y.depends[k];
+    if (x.depends[k] && y.depends[k])
+      r.partial[k] = select(condition, x.partial[k], y.partial[k]);
+    else if (x.depends[k])
+      r.partial[k] = select(condition, x.partial[k], T(0));
+    else if (y.depends[k])
+      r.partial[k] = select(condition, T(0), y.partial[k]);
+  });
+  return r;
 }
 template <class C, detail::AnyDual D, detail::ConstantFor<D> A>
 KOKKOS_FORCEINLINE_FUNCTION D select(const C& condition, const A& x, const D& y) {

@@ -100,6 +100,8 @@ class ReverseSweep {
     resize(exec_, out.loss, with_loss ? n : 0, "gradsolve::Gradient::loss");
     prepare_times(seed, out);
     if (n == 0) return;
+    TimeOutput<Scalar, WithTimes> times;
+    if constexpr (WithTimes) times = {out.t0.data(), out.t1.data(), strided(out.save_times)};
     const GradientKernel<WithTimes, M, F, T, Seed> kernel{
         system_,
         inputs_of(ensemble_),
@@ -109,7 +111,9 @@ class ReverseSweep {
         kept_states(F::num_states * num_parts<T>, out),
         strided(out.states),
         out.loss.data(),
-        {strided(out.u0), strided(each), out.t0.data(), out.t1.data(), strided(out.save_times)},
+        strided(out.u0),
+        strided(each),
+        times,
         product};
     Kokkos::parallel_for("gradsolve::gradient", slice_policy(exec_, kernel.keep.num_slots), kernel);
   }
@@ -133,7 +137,8 @@ class ReverseSweep {
           Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));
     KeptStates<Scalar> kept;
     kept.recorded = on_kept_states_ ? record_.kept.data() : nullptr;
-    kept.final_states = strided_const(record_.states);
+    kept.final_states = record_.states.data();
+    kept.num_trajectories = record_.size();
     kept.num_slots =
         kept.recorded != nullptr
             ? Kokkos::min(Backend<Exec>::num_slots(exec_), record_.mesh.num_slices)

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/detail/check.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace gradsolve::detail {
+
+/// A stride in a kernel's arguments, which are few: Kokkos launches those over 512 bytes by a slower
+/// way.
+using Stride = std::uint32_t;
+
+template <class V>
+Stride stride_of(const V& view, int dimension) {
+  const std::size_t stride = view.stride(dimension);
+  if (stride > std::numeric_limits<Stride>::max())
+    refuse("View", view.label() + ".stride(" + std::to_string(dimension) + ")",
+           std::to_string(stride), "less than 2^32 elements");
+  return static_cast<Stride>(stride);
+}
 
 /// What kernels see of a rank-2 View: element (i, j) at data[i * stride0 + j * stride1]. One type
 /// for every layout, so that a layout costs no instantiation and changes no bit. stride0 = 0: the
@@ -13,7 +30,7 @@ namespace gradsolve::detail {
 template <class T>
 struct StridedMatrix {
   T* data = nullptr;
-  std::size_t stride0 = 0, stride1 = 0;
+  Stride stride0 = 0, stride1 = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::size_t i, std::size_t j) const {
     return data[i * stride0 + j * stride1];
@@ -36,7 +53,7 @@ struct PerTrajectory {
 template <class T>
 struct StridedCube {
   T* data = nullptr;
-  std::size_t stride0 = 0, stride1 = 0, stride2 = 0;
+  Stride stride0 = 0, stride1 = 0, stride2 = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::size_t i, std::size_t j, std::size_t k) const {
     return data[i * stride0 + j * stride1 + k * stride2];
@@ -49,16 +66,16 @@ template <class V>
 auto strided(const V& view) {
   using T = std::remove_pointer_t<typename V::pointer_type>;
   if constexpr (V::rank() == 2)
-    return StridedMatrix<T>{view.data(), view.stride(0), view.stride(1)};
+    return StridedMatrix<T>{view.data(), stride_of(view, 0), stride_of(view, 1)};
   else
-    return StridedMatrix<T>{view.data(), 0, view.stride(0)};
+    return StridedMatrix<T>{view.data(), 0, stride_of(view, 0)};
 }
 
 template <class V>
   requires(V::rank() == 3)
 auto strided(const V& view) {
   using T = std::remove_pointer_t<typename V::pointer_type>;
-  return StridedCube<T>{view.data(), view.stride(0), view.stride(1), view.stride(2)};
+  return StridedCube<T>{view.data(), stride_of(view, 0), stride_of(view, 1), stride_of(view, 2)};
 }
 
 template <class V>

@@ -7,11 +7,12 @@
 
 namespace gradsolve::detail {
 
-/// Where the reverse sweep puts derivatives; without memory: not wanted.
+/// Derivatives in times, where they are wanted.
+template <class S, bool Wanted>
+struct TimeOutput {};
 template <class S>
-struct GradientOutput {
-  StridedMatrix<S> u0, params;
-  S *t0 = nullptr, *t1 = nullptr;
+struct TimeOutput<S, true> {
+  S *t0, *t1;
   StridedMatrix<S> saves;  // (n, saves)
 };
 
@@ -32,8 +33,9 @@ struct KeptStates {
   S* buffer;        // (num_slots, max_rows, N, width): of the slices in flight
   unsigned* taken;  // slices taken so far, in this and in all earlier launches
   unsigned taken_before;
-  const S* recorded;                    // (total_rows, N, width): by record(), null: not
-  StridedMatrix<const S> final_states;  // with them
+  const S* recorded;      // (total_rows, N, width): by record(), null: not
+  const S* final_states;  // with them: (n, N), the trajectory as the fast index
+  int num_trajectories;
 };
 
 /// Replay and adjoint in one launch. Each of `num_slots` threads (warps on a GPU) takes slice after
@@ -62,7 +64,8 @@ struct GradientKernel {
   KeptStates<S> keep;
   StridedMatrix<S> states;
   S* loss;
-  GradientOutput<S> out;
+  StridedMatrix<S> du0, dparams;
+  TimeOutput<S, WithTimes> times;
   Product<S, is_product> product;
 
   template <class Member>
@@ -111,7 +114,8 @@ struct GradientKernel {
     const S* kept;
     if (!is_product && keep.recorded != nullptr) {
       kept = keep.recorded + mesh.first_row[slice] * N * mesh.width + first_lane;
-      if constexpr (!is_product) copy(lanes.template gather<N>(keep.final_states), u);
+      const StridedMatrix<const S> final_states{keep.final_states, 1, Stride(keep.num_trajectories)};
+      if constexpr (!is_product) copy(lanes.template gather<N>(final_states), u);
     } else {
       constexpr int numbers = N * num_parts<T>;
       S* const buffer = keep.buffer +
@@ -380,7 +384,7 @@ struct GradientKernel {
                                                    const T& cotangent) const {
     for (int lane = 0; lane < width; ++lane)
       if (lane_of(now, lane))
-        out.saves(lanes.index[lane], cursor.index(lane)) = lane_of(part(cotangent, 0), lane);
+        times.saves(lanes.index[lane], cursor.index(lane)) = lane_of(part(cotangent, 0), lane);
   }
 
   /// A trajectory that did not reach t1, or whose loss is not a number, has no gradient: NaN, which
@@ -401,16 +405,16 @@ struct GradientKernel {
         spoil(bar.t0);
         spoil(bar.t1);
         if constexpr (WithTimes && Seed::at_saves)
-          for (int save = 0; save < seed.saves.size; ++save) out.saves(j, save) = nan;
+          for (int save = 0; save < seed.saves.size; ++save) times.saves(j, save) = nan;
       }
       if (loss != nullptr) loss[j] = lane_of(part(bar.loss, 0), lane);
       if constexpr (WithTimes) {
-        out.t0[j] = lane_of(part(bar.t0, 0), lane);
-        out.t1[j] = lane_of(part(bar.t1, 0), lane);
+        times.t0[j] = lane_of(part(bar.t0, 0), lane);
+        times.t1[j] = lane_of(part(bar.t1, 0), lane);
       }
     }
-    scatter_given(lanes, part_of<0>(bar.lambda), out.u0);
-    lanes.scatter(part_of<0>(bar.p), out.params);
+    scatter_given(lanes, part_of<0>(bar.lambda), du0);
+    lanes.scatter(part_of<0>(bar.p), dparams);
     if constexpr (is_product) {
       scatter_given(lanes, part_of<1>(bar.lambda), product.u0);
       lanes.scatter(part_of<1>(bar.p), product.params);

@@ -13,8 +13,9 @@ struct RecordOutput {
   StridedMatrix<Scalar> states;
   Status* status;
   int *num_steps, *num_rejected, *num_rhs;
-  int* overflow;  // set to 1: some slice was too short
-  Scalar* kept;   // the states at the begins of the steps; null: not wanted
+  Scalar *t0, *t1;  // the spans
+  int* overflow;    // set to 1: some slice was too short
+  Scalar* kept;     // the states at the begins of the steps; null: not wanted
 };
 
 /// The adaptive solve. Stores the end of each accepted step where `store`, and counts them anyway:
@@ -27,12 +28,12 @@ struct RecordKernel {
   static constexpr int order = M::error_order > 0 ? M::error_order : 1;
 
   F f;
+  Saves saves;
+  bool store;
   Inputs<S> in;
   Options options;
-  bool store;
   MeshAccess<S> mesh;
   RecordOutput<S> out;
-  Saves saves;
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
@@ -150,8 +151,8 @@ struct RecordKernel {
       if (!lanes.used(lane)) continue;
       const int j = lanes.index[lane];
       out.status[j] = status[lane];
-      mesh.t0[j] = lane_of(t_begin, lane);
-      mesh.t1[j] = lane_of(t_final, lane);
+      out.t0[j] = lane_of(t_begin, lane);
+      out.t1[j] = lane_of(t_final, lane);
       out.num_steps[j] = n;
       out.num_rejected[j] = r;
       out.num_rhs[j] =

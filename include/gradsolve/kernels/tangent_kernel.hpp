@@ -12,7 +12,7 @@ struct TangentSink {
   using Scalar = S;
   StridedCube<S> states;          // (n, saves, N)
   S* tangents = nullptr;          // at [trajectory s0 + save s1 + component s2 + direction s3]
-  std::size_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  Stride s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   int first = 0, size = 1;        // directions that this pass is at, and their number in all
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int trajectory, int save, int i, int part,
@@ -20,7 +20,8 @@ struct TangentSink {
     if (part == 0)
       states(trajectory, save, i) = x;
     else if (first + part - 1 < size)
-      tangents[trajectory * s0 + save * s1 + i * s2 + (first + part - 1) * s3] = x;
+      tangents[std::size_t(trajectory) * s0 + std::size_t(save) * s1 + std::size_t(i) * s2 +
+               std::size_t(first + part - 1) * s3] = x;
   }
 };
 

@@ -41,7 +41,6 @@ struct MeshAccess {
   const std::int64_t* first_row;
   int* num_rows;
   Scalar* ends;
-  Scalar *t0, *t1;
   const int* moved_slices = nullptr;  // see move.hpp
   Scalar* moved_ends = nullptr;
 
@@ -53,9 +52,7 @@ struct MeshAccess {
         order(m.order.data()),
         first_row(m.first_row.data()),
         num_rows(m.num_rows.data()),
-        ends(m.ends.data()),
-        t0(m.t0.data()),
-        t1(m.t1.data()) {}
+        ends(m.ends.data()) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int capacity(int slice) const {
     return static_cast<int>(first_row[slice + 1] - first_row[slice]);

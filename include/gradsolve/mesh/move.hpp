@@ -24,12 +24,13 @@ struct MovedMesh {
 template <class S>
 struct MoveSlices {
   MeshAccess<S> mesh;
+  const S *old_t0, *old_t1;  // as recorded
   PerTrajectory<S> t0, t1;
   int* moved;
 
   KOKKOS_FUNCTION bool has_moved(int trajectory) const {
-    return trajectory >= 0 && (mesh.t0[trajectory] != t0(trajectory) ||
-                               mesh.t1[trajectory] != t1(trajectory));
+    return trajectory >= 0 &&
+           (old_t0[trajectory] != t0(trajectory) || old_t1[trajectory] != t1(trajectory));
   }
   KOKKOS_FUNCTION void operator()(int slice) const {
     moved[slice] = 0;
@@ -51,8 +52,8 @@ struct MoveEnds {
     const std::int64_t first = mesh.first_row[slice] * mesh.width + lane;
     S old_t0(0), old_t1(0), new_t0(0), new_t1(0);
     if (j >= 0) {
-      old_t0 = mesh.t0[j];
-      old_t1 = mesh.t1[j];
+      old_t0 = spans.old_t0[j];
+      old_t1 = spans.old_t1[j];
       new_t0 = spans.t0(j);
       new_t1 = spans.t1(j);
     }
@@ -80,7 +81,7 @@ MeshAccess<S> mesh_on_span(const Exec& exec, const Mesh<S, MemorySpace>& mesh,
     return access;
   reserve(exec, moved.slices, mesh.num_slices, "gradsolve::MovedMesh::slices");
   reserve(exec, moved.ends, mesh.ends.extent(0), "gradsolve::MovedMesh::ends");
-  const MoveSlices<S> slices{access, t0, t1, moved.slices.data()};
+  const MoveSlices<S> slices{access, mesh.t0.data(), mesh.t1.data(), t0, t1, moved.slices.data()};
   Kokkos::parallel_for("gradsolve::move::slices",
                        Kokkos::RangePolicy<Exec>(exec, 0, mesh.num_slices), slices);
   Kokkos::parallel_for("gradsolve::move",

@@ -17,12 +17,12 @@ namespace detail {
 template <class S>
 struct SaveTimesAccess {
   const S* times = nullptr;
-  std::size_t stride_trajectory = 0, stride_save = 0;
+  Stride stride_trajectory = 0, stride_save = 0;
   const int* counts = nullptr;  // null: `size` for all
   int size = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION S time(int trajectory, int save) const {
-    return times[trajectory * stride_trajectory + save * stride_save];
+    return times[std::size_t(trajectory) * stride_trajectory + save * stride_save];
   }
   KOKKOS_FORCEINLINE_FUNCTION int count(int trajectory) const {
     return counts == nullptr ? size : counts[trajectory];
@@ -179,7 +179,7 @@ auto save_times(const Exec& exec, const Ensemble<States, Parameters>& ensemble, 
     SaveTimes<S, MemorySpace> result;
     result.num_trajectories_ = n;
     const std::size_t k = times.extent(rank - 1);
-    const std::size_t stride0 = rank == 2 ? times.stride(0) : 0, stride1 = times.stride(rank - 1);
+    const Stride stride0 = rank == 2 ? stride_of(times, 0) : 0, stride1 = stride_of(times, rank - 1);
     result.keep_alive_ = std::make_shared<const std::pair<Times, Counts>>(times, counts);
     result.access_ = {times.data(), stride0, stride1, counts.data(), static_cast<int>(k)};
 

@@ -9,12 +9,12 @@
 namespace gradsolve::detail {
 
 /// The coefficient of e^k in (1 - e)^(-1/M).
-template <int M>
-constexpr double root_coefficient(int k) {
+template <int M, int K>
+inline constexpr double root_coefficient_v = [] {
   double c = 1;
-  for (int i = 0; i < k; ++i) c *= (1.0 / M + i) / (i + 1);
+  for (int i = 0; i < K; ++i) c *= (1.0 / M + i) / (i + 1);
   return c;
-}
+}();
 
 /// One step of order `Order` from y towards x^(-1/M) = y (1 - e)^(-1/M), e = 1 - x y^M.
 template <int M, int Order, class L>
@@ -31,10 +31,10 @@ KOKKOS_FORCEINLINE_FUNCTION L root_step(const L& x, const L& y) {
     if constexpr ((M >> (bits - 1 - i)) & 1) power = power * y;
   });
   const L e = L(1) - x * power;
-  constexpr double last = root_coefficient<M>(Order - 1);
+  constexpr double last = root_coefficient_v<M, Order - 1>;
   L sum = L(S(last));
   static_for<Order - 2>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-    constexpr double c = root_coefficient<M>(Order - 2 - i);
+    constexpr double c = root_coefficient_v<M, Order - 2 - i>;
     sum = L(S(c)) + e * sum;
   });
   return y + y * (e * sum);

@@ -12,7 +12,6 @@ SystemEntry entry_of(SystemEntry entry) {
   entry.branches = branches_v<F>;
   entry.gradient = gradient_of<F>;
   entry.check = check_of<F>;
-  entry.observed = observed_of<F>;
   return entry;
 }
 

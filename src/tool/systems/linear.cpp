@@ -18,6 +18,7 @@ const SystemEntry linear = entry_of<Linear>({
     .states = {1, 0},
     .params = {1, 0.1},
     .vary = [](int i, int n, double*, double* p) { p[0] = linspace(1, 3, i, n); },
+    .observed = observed_of<Linear>,
 });
 
 }  // namespace gradsolve::tool

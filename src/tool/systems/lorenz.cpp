@@ -19,6 +19,7 @@ const SystemEntry lorenz = entry_of<Lorenz>({
     .states = {1, 0, 0},
     .params = {28},
     .vary = [](int i, int n, double*, double* p) { p[0] = linspace(0, 21, i, n); },
+    .observed = observed_of<Lorenz>,
 });
 
 }  // namespace gradsolve::tool

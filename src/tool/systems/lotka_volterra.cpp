@@ -21,6 +21,7 @@ const SystemEntry lotka_volterra = entry_of<LotkaVolterra>({
         [](int i, int, double*, double* p) {
           for (int k = 0; k < 4; ++k) p[k] *= 1 + 0.1 * scatter(i, k);
         },
+    .observed = observed_of<LotkaVolterra>,
 });
 
 }  // namespace gradsolve::tool

@@ -18,6 +18,7 @@ const SystemEntry magnet = entry_of<Magnet>({
     .states = {0.1},
     .params = {1, 0.5},
     .vary = [](int i, int n, double*, double* p) { p[0] = linspace(0.5, 1.5, i, n); },
+    .observed = observed_of<Magnet>,
 });
 
 }  // namespace gradsolve::tool

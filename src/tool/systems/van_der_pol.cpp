@@ -18,6 +18,7 @@ const SystemEntry van_der_pol = entry_of<VanDerPol>({
     .states = {2, 0},
     .params = {1},
     .vary = [](int i, int n, double*, double* p) { p[0] = linspace(0.5, 5, i, n); },
+    .observed = observed_of<VanDerPol>,
 });
 
 }  // namespace gradsolve::tool
