@@ -58,7 +58,8 @@ struct Solved {
   }
   static Matrix params(int n) {
     Matrix p("params", n, P);
-    Kokkos::deep_copy(Kokkos::subview(p, Kokkos::ALL, 0), Kokkos::subview(rho(n, false), Kokkos::ALL, 0));
+    Kokkos::deep_copy(Kokkos::subview(p, Kokkos::ALL, 0),
+                      Kokkos::subview(rho(n, false), Kokkos::ALL, 0));
     return p;
   }
   auto times(int count) const {
@@ -129,36 +130,44 @@ const bool registered = [] {
                                      out);
     });
   });
-  add("saves", [](benchmark::State& state, int n, int k) {
-    Solved<1> s(n);
-    gradsolve::Gradient<double, Memory> out;
-    const auto loss = gradsolve::at_saves(s.times(k), SquaredNormAtSaves{});
-    time(state, s.exec,
-         [&] { gradsolve::gradient(s.exec, LorenzOf<1>{}, s.record, s.ensemble, loss, out); });
-  }, {1, 12, 48});
-  add("saves_times", [](benchmark::State& state, int n, int k) {
-    Solved<1> s(n);
-    gradsolve::Gradient<double, Memory> out;
-    const auto loss = gradsolve::at_saves(s.times(k), SquaredNormAtSaves{});
-    time(state, s.exec, [&] {
-      gradsolve::gradient_with_times(s.exec, LorenzOf<1>{}, s.record, s.ensemble, loss, out);
-    });
-  }, {12});
-  add("record_saves", [](benchmark::State& state, int n, int k) {
-    Solved<1> s(n);
-    const auto times = s.times(k);
-    time(state, s.exec, [&] {
-      gradsolve::record(s.exec, LorenzOf<1>{}, Tsit5{}, s.ensemble, times, published_options(1e-6),
-                        s.record);
-    });
-  }, {12});
-  add("replay_saves", [](benchmark::State& state, int n, int k) {
-    Solved<1> s(n);
-    const auto times = s.times(k);
-    gradsolve::Replay<double, Memory> out;
-    time(state, s.exec,
-         [&] { gradsolve::replay(s.exec, LorenzOf<1>{}, s.record, s.ensemble, times, out); });
-  }, {12});
+  add("saves",
+      [](benchmark::State& state, int n, int k) {
+        Solved<1> s(n);
+        gradsolve::Gradient<double, Memory> out;
+        const auto loss = gradsolve::at_saves(s.times(k), SquaredNormAtSaves{});
+        time(state, s.exec,
+             [&] { gradsolve::gradient(s.exec, LorenzOf<1>{}, s.record, s.ensemble, loss, out); });
+      },
+      {1, 12, 48});
+  add("saves_times",
+      [](benchmark::State& state, int n, int k) {
+        Solved<1> s(n);
+        gradsolve::Gradient<double, Memory> out;
+        const auto loss = gradsolve::at_saves(s.times(k), SquaredNormAtSaves{});
+        time(state, s.exec, [&] {
+          gradsolve::gradient_with_times(s.exec, LorenzOf<1>{}, s.record, s.ensemble, loss, out);
+        });
+      },
+      {12});
+  add("record_saves",
+      [](benchmark::State& state, int n, int k) {
+        Solved<1> s(n);
+        const auto times = s.times(k);
+        time(state, s.exec, [&] {
+          gradsolve::record(s.exec, LorenzOf<1>{}, Tsit5{}, s.ensemble, times,
+                            published_options(1e-6), s.record);
+        });
+      },
+      {12});
+  add("replay_saves",
+      [](benchmark::State& state, int n, int k) {
+        Solved<1> s(n);
+        const auto times = s.times(k);
+        gradsolve::Replay<double, Memory> out;
+        time(state, s.exec,
+             [&] { gradsolve::replay(s.exec, LorenzOf<1>{}, s.record, s.ensemble, times, out); });
+      },
+      {12});
   add("hessian", [](benchmark::State& state, int n, int) {
     Solved<1> s(n);
     gradsolve::HessianProduct<double, Memory> out;
@@ -167,15 +176,17 @@ const bool registered = [] {
                                  s.ensemble.states(), s.ensemble.params(), out);
     });
   });
-  add("hessian_saves", [](benchmark::State& state, int n, int k) {
-    Solved<1> s(n);
-    gradsolve::HessianProduct<double, Memory> out;
-    const auto loss = gradsolve::at_saves(s.times(k), SquaredNormAtSaves{});
-    time(state, s.exec, [&] {
-      gradsolve::hessian_product(s.exec, LorenzOf<1>{}, s.record, s.ensemble, loss,
-                                 s.ensemble.states(), s.ensemble.params(), out);
-    });
-  }, {12});
+  add("hessian_saves",
+      [](benchmark::State& state, int n, int k) {
+        Solved<1> s(n);
+        gradsolve::HessianProduct<double, Memory> out;
+        const auto loss = gradsolve::at_saves(s.times(k), SquaredNormAtSaves{});
+        time(state, s.exec, [&] {
+          gradsolve::hessian_product(s.exec, LorenzOf<1>{}, s.record, s.ensemble, loss,
+                                     s.ensemble.states(), s.ensemble.params(), out);
+        });
+      },
+      {12});
   add("record_then_gradient", [](benchmark::State& state, int n, int) {
     Solved<1> s(n);
     gradsolve::Gradient<double, Memory> out;

@@ -27,8 +27,7 @@ struct Bench {
   gradsolve::Gradient<double, Memory> gradient;
 
   Bench(int n, double rtol, bool random)
-      : ensemble(initial_states(n), rho(n, random), 0.0, 1.0),
-        options(published_options(rtol)) {
+      : ensemble(initial_states(n), rho(n, random), 0.0, 1.0), options(published_options(rtol)) {
     run_record();
   }
   void run_record() {

@@ -116,8 +116,8 @@ Gradient<Scalar, MemorySpace> vjp(const Exec& exec, const F& system,
 
 /// record() and gradient() for those who move every step: the record keeps its states
 /// (Options::keep_states), and the gradient goes straight back over them without a replay. Bitwise
-/// the answer of the two calls. Costs N numbers a step and trajectory. Synchronises exec as record()
-/// does.
+/// the answer of the two calls. Costs N numbers a step and trajectory. Synchronises exec as
+/// record() does.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
           class States, class Parameters, class Loss>
 void record_and_gradient(const Exec& exec, const F& system, M method,

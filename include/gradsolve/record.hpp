@@ -149,9 +149,10 @@ Record<M, Scalar, typename Exec::memory_space> record(const Exec& exec, const F&
 
 template <int Width = 0, class Exec, class F, class M, class States, class Parameters, class Scalar,
           class MemorySpace>
-Record<M, Scalar, typename Exec::memory_space> record(
-    const Exec& exec, const F& system, M method, const Ensemble<States, Parameters>& ensemble,
-    const SaveTimes<Scalar, MemorySpace>& times, const Options& options = {}) {
+Record<M, Scalar, typename Exec::memory_space> record(const Exec& exec, const F& system, M method,
+                                                      const Ensemble<States, Parameters>& ensemble,
+                                                      const SaveTimes<Scalar, MemorySpace>& times,
+                                                      const Options& options = {}) {
   Record<M, Scalar, typename Exec::memory_space> out;
   record<Width>(exec, system, method, ensemble, times, options, out);
   return out;

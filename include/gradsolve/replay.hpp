@@ -34,8 +34,10 @@ void replay_with(const Exec& exec, const F& system, const Record<M, Scalar, Memo
   check_record<F, Exec, L>("replay", record, ensemble);
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Replay::states");
   if (record.size() == 0) return;
-  const ReplayKernel<M, F, L, Saves> kernel{system, inputs_of(ensemble), mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), out.moved),
-                                            strided(out.states), saves};
+  const ReplayKernel<M, F, L, Saves> kernel{
+      system, inputs_of(ensemble),
+      mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), out.moved), strided(out.states),
+      saves};
   Kokkos::parallel_for("gradsolve::replay", slice_policy(exec, record.mesh.num_slices), kernel);
 }
 

@@ -182,11 +182,10 @@ Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> fisher(
   Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> result(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "gradsolve::fisher"), n, C, C);
   const Kokkos::MDRangePolicy<Exec, Kokkos::Rank<3>> entries(exec, {0, 0, 0}, {n, C, C});
-  Kokkos::parallel_for(
-      "gradsolve::fisher", entries,
-      detail::FisherEntry<Scalar>{observations, s.data(), s.extent(0),
-                                  static_cast<int>(s.extent(1)), static_cast<int>(s.extent(2)), C,
-                                  detail::strided(result)});
+  Kokkos::parallel_for("gradsolve::fisher", entries,
+                       detail::FisherEntry<Scalar>{
+                           observations, s.data(), s.extent(0), static_cast<int>(s.extent(1)),
+                           static_cast<int>(s.extent(2)), C, detail::strided(result)});
   return result;
 }
 
@@ -204,8 +203,8 @@ Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> sum_over_ensemble(
                                                          detail::num_partial_sums);
   const Kokkos::View<int, MemorySpace> left_out("gradsolve::sum_over_ensemble::left_out");
   detail::sum_rows<Exec, Scalar, MemorySpace>(
-      exec, {matrices.data(), 1, detail::stride_of(matrices, 1)}, n, columns, partial, partial_left_out,
-      detail::strided(sum), left_out.data());
+      exec, {matrices.data(), 1, detail::stride_of(matrices, 1)}, n, columns, partial,
+      partial_left_out, detail::strided(sum), left_out.data());
   exec.fence("gradsolve::sum_over_ensemble: its workspace goes");
   return sum;
 }

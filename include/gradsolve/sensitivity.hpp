@@ -25,7 +25,7 @@ struct Tangent {
 /// What sensitivity() leaves: the states and their derivatives with respect to C variables.
 template <class Scalar, class MemorySpace>
 struct Sensitivity {
-  Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> states;           ///< (n, N)
+  Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> states;          ///< (n, N)
   Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> sensitivities;  ///< (n, N, C)
   /// (n, saves, N) and (n, saves, N, C) at the save times, where some were given.
   Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> saved;
@@ -180,8 +180,7 @@ Tangent<Scalar, MemorySpace> jvp(const Exec& exec, const F& system,
                                  const Record<M, Scalar, MemorySpace>& record,
                                  const Ensemble<States, Parameters>& ensemble,
                                  const Rest&... times_and_direction)
-  requires(sizeof...(Rest) >= 2 &&
-           !(std::is_same_v<Rest, Tangent<Scalar, MemorySpace>> || ...))
+  requires(sizeof...(Rest) >= 2 && !(std::is_same_v<Rest, Tangent<Scalar, MemorySpace>> || ...))
 {
   Tangent<Scalar, MemorySpace> out;
   jvp<Width>(exec, system, record, ensemble, times_and_direction..., out);

@@ -59,8 +59,7 @@ class Solution {
 
  private:
   template <class Exec, class G, class M2, class S2, class Mem2, class States, class Parameters>
-  friend Solution<M2, G, S2, Mem2> make_solution(const Exec&, const G&,
-                                                 const Record<M2, S2, Mem2>&,
+  friend Solution<M2, G, S2, Mem2> make_solution(const Exec&, const G&, const Record<M2, S2, Mem2>&,
                                                  const Ensemble<States, Parameters>&);
 
   explicit Solution(const F& system) : system_(system) {}

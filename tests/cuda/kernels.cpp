@@ -31,8 +31,8 @@ struct SquaredNormAtSaves {
   }
 };
 
-// Kokkos launches a kernel by a slower way (9 us more on an H200) once its arguments, with 152 bytes
-// of its own, take 512 bytes.
+// Kokkos launches a kernel by a slower way (9 us more on an H200) once its arguments, with 152
+// bytes of its own, take 512 bytes.
 using namespace gradsolve::detail;
 using gradsolve::Tsit5;
 inline constexpr std::size_t most_arguments = 512 - 152 - 1;
@@ -44,8 +44,9 @@ static_assert(sizeof(GradientKernel<false, Tsit5, Lorenz, double,
                                     SavedLossSeed<SquaredNormAtSaves, double>>) <= most_arguments);
 
 template <class Scalar>
-using EnsembleOf = gradsolve::Ensemble<Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::CudaSpace>,
-                                       Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::CudaSpace>>;
+using EnsembleOf =
+    gradsolve::Ensemble<Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::CudaSpace>,
+                        Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::CudaSpace>>;
 
 template <class Scalar, class Method>
 void sweeps_with_saves(const Kokkos::Cuda& exec, Method method,

@@ -41,8 +41,7 @@ auto cube_on_host(const V& view) {
 /// Compares the gradient of a loss at save times, with respect to everything, with the oracle's
 /// complex steps through the recorded steps. saves[i]: those of trajectory i.
 template <class M, class F, class Loss>
-void expect_saved_gradient_of_the_oracle(const F& f, const Loss& loss,
-                                         const Inputs<double>& inputs,
+void expect_saved_gradient_of_the_oracle(const F& f, const Loss& loss, const Inputs<double>& inputs,
                                          const std::vector<double>& t0,
                                          const std::vector<double>& t1,
                                          const std::vector<std::vector<double>>& saves,
@@ -64,9 +63,8 @@ void expect_saved_gradient_of_the_oracle(const F& f, const Loss& loss,
   for (int i = 0; i < inputs.size(); ++i) {
     ASSERT_EQ(status(i), Status::success) << "trajectory " << i;
     const auto ends = step_ends(Exec(), recorded, i);
-    const reference::Variables<F, double> variables{row<F::num_states>(u0, i),
-                                                    row<F::num_params>(params, i), t0[i], t1[i],
-                                                    saves[i]};
+    const reference::Variables<F, double> variables{
+        row<F::num_states>(u0, i), row<F::num_params>(params, i), t0[i], t1[i], saves[i]};
     auto loss_of = [&](const auto& v) {
       using T = std::decay_t<decltype(v.t0)>;
       const auto states = reference::saved_states<M>(f, ends, t0[i], t1[i], v);

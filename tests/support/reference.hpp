@@ -214,8 +214,7 @@ std::vector<StateFor<F, T>> saved_states(const F& f, const std::vector<S>& ends,
     const T t_end = Real(end) == old_t1 ? v.t1 : v.t0 + x * (v.t1 - v.t0);
     const T h = t_end - t;
     while (ahead(t_end))
-      saved.push_back(
-          interpolate<M, F, T>(f, t, h, u, v.params, (v.saves[saved.size()] - t) / h));
+      saved.push_back(interpolate<M, F, T>(f, t, h, u, v.params, (v.saves[saved.size()] - t) / h));
     u = Step<M, F, T>(f, t, h, u, v.params).u_new;
     t = t_end;
   }
@@ -287,8 +286,7 @@ Variables<F, Real> hessian_product(const Variables<F, S>& at, const Variables<F,
   auto slope = [&](Real pa, Real pb, Real pc, Real pd) {
     return (8 * (pa - pb) - (pc - pd)) / (12 * h);
   };
-  for (int i = 0; i < F::num_states; ++i)
-    result.u0[i] = slope(a.u0[i], b.u0[i], c.u0[i], d.u0[i]);
+  for (int i = 0; i < F::num_states; ++i) result.u0[i] = slope(a.u0[i], b.u0[i], c.u0[i], d.u0[i]);
   if constexpr (F::num_params > 0)
     for (int i = 0; i < F::num_params; ++i)
       result.params[i] = slope(a.params[i], b.params[i], c.params[i], d.params[i]);

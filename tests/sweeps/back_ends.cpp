@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The execution space under test against the host's, one trajectory a thread at a time: CUDA against
-// OpenMP in a build for a GPU; in one for a CPU, packs against scalars.
+// The execution space under test against the host's, one trajectory a thread at a time: CUDA
+// against OpenMP in a build for a GPU; in one for a CPU, packs against scalars.
 #include <gradsolve/gradsolve.hpp>
 
 #include <support/ensembles.hpp>
@@ -21,8 +21,7 @@ HostMatrix host_copy(const MatrixOf<double>& view) {
 }
 
 template <class M, class F>
-void expect_agreement(const F& f, const Inputs<double>& inputs, double t1,
-                      const Options& options) {
+void expect_agreement(const F& f, const Inputs<double>& inputs, double t1, const Options& options) {
   const auto here = inputs.ensemble(0.0, t1);
   const auto record_here = record(Exec(), f, M{}, here, options);
   const auto gradient_here = gradient(Exec(), f, record_here, here, SquaredNorm{});

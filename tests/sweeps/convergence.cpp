@@ -30,8 +30,8 @@ TYPED_TEST(Convergence, HasTheOrderOfTheMethod) {
       DrivenPendulum{}, reference::equal_steps(0, 2, 2000), reference::Real(0), {0.5L, 1.0L},
       {2.0L, 0.7L});
   auto error = [&](int steps) {
-    const auto recorded = record(Exec(), DrivenPendulum{}, M{}, inputs.ensemble(0.0, 2.0),
-                                 {.fixed_steps = steps});
+    const auto recorded =
+        record(Exec(), DrivenPendulum{}, M{}, inputs.ensemble(0.0, 2.0), {.fixed_steps = steps});
     const auto u = on_host(recorded.states);
     return std::hypot(u(0, 0) - double(exact[0]), u(0, 1) - double(exact[1]));
   };

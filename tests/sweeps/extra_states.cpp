@@ -54,8 +54,8 @@ TEST(Integral, ServesOnThePlainRecord_AndItsGradientIsThatOfTheOracle) {
   for (int i = 0; i < n; ++i) {
     const auto ends = step_ends(Exec(), recorded, i);
     const State<double, 3> start{u0(i, 0), u0(i, 1), 0};
-    const auto expected = reference::gradient<Tsit5>(PendulumAndCost{}, Last{}, ends, 0.0, start,
-                                                     row<2>(params, i));
+    const auto expected =
+        reference::gradient<Tsit5>(PendulumAndCost{}, Last{}, ends, 0.0, start, row<2>(params, i));
     EXPECT_LE(relative_difference(value(i), expected.loss, 0.01L), 1e-12);
     for (int j = 0; j < 2; ++j) {
       EXPECT_LE(relative_difference(du0(i, j), expected.u0[j], 0.01L), 1e-11) << i;
@@ -99,8 +99,7 @@ TEST(Sensitivities, InTheRecord_AreThoseOfTheReplay) {
   const auto with = record(Exec(), system, Tsit5{}, ensemble);
   const auto plain = record(Exec(), DrivenPendulum{}, Tsit5{}, ensemble);
   EXPECT_TRUE(same_bits_everywhere(with.num_steps, plain.num_steps));
-  const auto s =
-      sensitivity(Exec(), DrivenPendulum{}, plain, ensemble, {.u0 = {0}, .params = {1}});
+  const auto s = sensitivity(Exec(), DrivenPendulum{}, plain, ensemble, {.u0 = {0}, .params = {1}});
   const auto carried = on_host(with.states);
   const auto along = cube_on_host(s.sensitivities);
   for (int i = 0; i < n; ++i)
@@ -119,8 +118,8 @@ TEST(Sensitivities, InTheErrorControl_TakeTheStepsOfTheWholeSystem) {
   const auto out = record(Exec(), system, Tsit5{}, ensemble, {.rtol = 1e-6});
   EXPECT_FALSE(same_bits_everywhere(in.num_steps, out.num_steps));
   // Both near the truth, taken from a tight solve.
-  const auto truth = on_host(
-      record(Exec(), system, Verner9{}, ensemble, {.rtol = 1e-12, .atol = 1e-13}).states);
+  const auto truth =
+      on_host(record(Exec(), system, Verner9{}, ensemble, {.rtol = 1e-12, .atol = 1e-13}).states);
   const auto a = on_host(in.states), b = on_host(out.states);
   for (int i = 0; i < n; ++i)
     for (int c = 0; c < 6; ++c) {
@@ -133,8 +132,8 @@ TEST(Sensitivities, OfChosenVariables_AreColumnsOfTheWhole_AndTheAdjointsRows) {
   const auto inputs = lotka_volterra(n);
   const auto ensemble = inputs.ensemble(0.0, 2.0);
   const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble);
-  const auto all = cube_on_host(
-      sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble).sensitivities);
+  const auto all =
+      cube_on_host(sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble).sensitivities);
   const auto some = cube_on_host(
       sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {.u0 = {1}, .params = {3, 0}})
           .sensitivities);

@@ -63,8 +63,8 @@ TEST(Replay, ErrorRatioTellsThatTheMeshIsStale) {
       record(Exec(), VanDerPol{}, Tsit5{}, inputs.ensemble(0.0, 5.0), {.rtol = 1e-4});
   auto moved = inputs;
   moved.params = matrix<double>(n, 1, [](int, int) { return 8.0; });
-  const auto ratio =
-      on_host(replay_with_error_ratio(Exec(), VanDerPol{}, recorded, moved.ensemble(0.0, 5.0)).error_ratio);
+  const auto ratio = on_host(
+      replay_with_error_ratio(Exec(), VanDerPol{}, recorded, moved.ensemble(0.0, 5.0)).error_ratio);
   for (int i = 0; i < n; ++i) EXPECT_GT(ratio(i), 10);
 }
 
@@ -73,8 +73,8 @@ TEST(Replay, ErrorRatioOfAMeshThatLeavesTheNumbersIsInfinite) {
   const auto recorded = record(Exec(), BlowUp{}, Tsit5{}, inputs.ensemble(0.0, 1.0));
   auto moved = inputs;
   moved.u0 = matrix<double>(n, 1, [](int, int) { return 1e6; });
-  const auto ratio =
-      on_host(replay_with_error_ratio(Exec(), BlowUp{}, recorded, moved.ensemble(0.0, 1.0)).error_ratio);
+  const auto ratio = on_host(
+      replay_with_error_ratio(Exec(), BlowUp{}, recorded, moved.ensemble(0.0, 1.0)).error_ratio);
   for (int i = 0; i < n; ++i) EXPECT_EQ(ratio(i), HUGE_VAL);
 }
 
@@ -164,7 +164,8 @@ TEST(Record, OfNoTrajectoryIsEmpty) {
   const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
   EXPECT_EQ(recorded.size(), 0);
   EXPECT_EQ(recorded.states.extent(0), 0u);
-  EXPECT_EQ(replay_with_error_ratio(Exec(), LotkaVolterra{}, recorded, ensemble).states.extent(0), 0u);
+  EXPECT_EQ(replay_with_error_ratio(Exec(), LotkaVolterra{}, recorded, ensemble).states.extent(0),
+            0u);
   const auto result = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
   EXPECT_EQ(result.u0.extent(0), 0u);
   EXPECT_EQ(result.params.extent(0), 0u);

@@ -99,8 +99,7 @@ TEST(SavedGradientOf, ASaveAtTheBegin_Counts) {
   const Inputs<double> inputs{matrix<double>({{2.0}}), matrix<double>({{0.3}})};
   const auto ensemble = inputs.ensemble(0.0, 10.0);
   const auto times = save_times(Exec(), ensemble, std::vector{0.0, 5.0, 10.0});
-  const auto recorded =
-      record(Exec(), Decay{}, Tsit5{}, ensemble, {.rtol = 1e-11, .atol = 1e-13});
+  const auto recorded = record(Exec(), Decay{}, Tsit5{}, ensemble, {.rtol = 1e-11, .atol = 1e-13});
   const auto g = gradient(Exec(), Decay{}, recorded, ensemble, at_saves(times, SumOfStates{}));
   EXPECT_NEAR(on_host(g.loss)(0), 2.54583445703259, 1e-9);
   EXPECT_NEAR(on_host(g.u0)(0, 0), 1.27291722851629, 1e-9);
@@ -112,8 +111,7 @@ TEST(SavedGradientOf, DuplicatedSaves_Adds) {
   const Inputs<double> inputs{matrix<double>({{1.0}}), matrix<double>({{1.0}})};
   const auto ensemble = inputs.ensemble(0.0, 1.0);
   const auto times = save_times(Exec(), ensemble, std::vector{0.0, 0.0, 0.5, 1.0, 1.0});
-  const auto recorded =
-      record(Exec(), Decay{}, Tsit5{}, ensemble, {.rtol = 1e-11, .atol = 1e-13});
+  const auto recorded = record(Exec(), Decay{}, Tsit5{}, ensemble, {.rtol = 1e-11, .atol = 1e-13});
   const auto g = gradient(Exec(), Decay{}, recorded, ensemble, at_saves(times, SumOfStates{}));
   EXPECT_NEAR(on_host(g.u0)(0, 0), 2 + std::exp(-0.5) + 2 * std::exp(-1.0), 1e-9);
 }

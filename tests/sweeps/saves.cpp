@@ -51,9 +51,8 @@ TEST(Saves, OfAFloatGrid_EndOnT1) {
     times.back() = t1;
     const Inputs<float> inputs{matrix<float>({{1.0f}}), matrix<float>({{1.0f}})};
     const auto ensemble = inputs.ensemble(0.0f, t1);
-    const auto recorded =
-        record(Exec(), Decay{}, Tsit5{}, ensemble, save_times(Exec(), ensemble, times),
-               {.rtol = 1e-5, .atol = 1e-7});
+    const auto recorded = record(Exec(), Decay{}, Tsit5{}, ensemble,
+                                 save_times(Exec(), ensemble, times), {.rtol = 1e-5, .atol = 1e-7});
     const auto saved = cube_on_host(recorded.saved);
     ASSERT_EQ(saved.extent(1), std::size_t(count));
     for (int k = 0; k < count; ++k)
@@ -85,9 +84,8 @@ TEST(Saves, AtStepEnds_AreThoseStatesToTheBit) {
     for (int k = 0; k < steps; ++k)
       for (int c = 0; c < 2; ++c) {
         const double expected =
-            k + 1 < steps
-                ? kept(((first_row(lane / width) + k + 1) * 2 + c) * width + lane % width)
-                : states(i, c);
+            k + 1 < steps ? kept(((first_row(lane / width) + k + 1) * 2 + c) * width + lane % width)
+                          : states(i, c);
         EXPECT_TRUE(same_bits(saved(i, k, c), expected)) << i << ", step " << k;
       }
   }
@@ -258,19 +256,23 @@ TEST(SaveTimes, ThatMakeNoSense_AreRefused) {
   EXPECT_EQ(shared({0.5, 1.5}),
             "gradsolve::save_times: times is save 1 of trajectory 0 at 1.5, expected a time within "
             "its span, 0 to 1");
-  EXPECT_EQ(shared({nan_value}),
-            "gradsolve::save_times: times is save 0 of trajectory 0 at nan, expected a finite time");
-  EXPECT_EQ(shared({infinity}),
-            "gradsolve::save_times: times is save 0 of trajectory 0 at inf, expected a finite time");
+  EXPECT_EQ(
+      shared({nan_value}),
+      "gradsolve::save_times: times is save 0 of trajectory 0 at nan, expected a finite time");
+  EXPECT_EQ(
+      shared({infinity}),
+      "gradsolve::save_times: times is save 0 of trajectory 0 at inf, expected a finite time");
   const auto rows = ragged<double>({{0.5}, {0.2, 0.1}, {0.1}});
-  EXPECT_NE(refusal([&] { save_times(Exec(), ensemble, rows.times, rows.counts); })
-                .find("save 1 of trajectory 1 at 0.1"),
+  EXPECT_NE(refusal([&] {
+              save_times(Exec(), ensemble, rows.times, rows.counts);
+            }).find("save 1 of trajectory 1 at 0.1"),
             std::string::npos);
   const auto counts = column(std::vector<int>{1, 3, 1});
   EXPECT_EQ(refusal([&] { save_times(Exec(), ensemble, rows.times, counts); }),
             "gradsolve::save_times: counts is 3 of trajectory 1, expected 0 to 2");
-  EXPECT_NE(refusal([&] { save_times(Exec(), ensemble, MatrixOf<double>("t", 2, 1)); })
-                .find("times is (2, 1), expected 3 rows"),
+  EXPECT_NE(refusal([&] {
+              save_times(Exec(), ensemble, MatrixOf<double>("t", 2, 1));
+            }).find("times is (2, 1), expected 3 rows"),
             std::string::npos);
   const auto times = save_times(Exec(), ensemble, std::vector{0.5});
   const auto others = lotka_volterra(4);
@@ -299,9 +301,8 @@ TEST(Solution, IsWhatASaveAtThatTimeIs) {
   const auto inputs = lotka_volterra(n);
   const auto ensemble = inputs.ensemble(0.0, 2.0);
   const std::vector<double> times{0.0, 0.123, 0.5, 1.75, 2.0};
-  const auto recorded =
-      record(Exec(), LotkaVolterra{}, Verner7{}, ensemble, save_times(Exec(), ensemble, times),
-             {.keep_states = true});
+  const auto recorded = record(Exec(), LotkaVolterra{}, Verner7{}, ensemble,
+                               save_times(Exec(), ensemble, times), {.keep_states = true});
   const auto solution = make_solution(Exec(), LotkaVolterra{}, recorded, ensemble);
   std::vector<double> asked = times;
   asked.insert(asked.end(), {-0.1, 2.1, nan_value});

@@ -91,8 +91,8 @@ TEST(HessianProduct, OfAHandWrittenProduct_IsTheSame) {
       hessian_product(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{}, d.u0, d.params);
   const auto b = hessian_product(Exec(), LotkaVolterraByHand{}, recorded, ensemble, SquaredNorm{},
                                  d.u0, d.params);
-  const auto c = hessian_product(Exec(), LotkaVolterraJacobian{}, recorded, ensemble,
-                                 SquaredNorm{}, d.u0, d.params);
+  const auto c = hessian_product(Exec(), LotkaVolterraJacobian{}, recorded, ensemble, SquaredNorm{},
+                                 d.u0, d.params);
   const auto x = on_host(a.params), y = on_host(b.params), z = on_host(c.params);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < 4; ++j) {
@@ -120,8 +120,8 @@ TEST(Hessian, IsSymmetric_AndSumsOverSharedParameters) {
   const Ensemble together(inputs.u0, shared, 0.0, 2.0);
   const Ensemble apart(inputs.u0, same, 0.0, 2.0);
   const auto record_both = record(Exec(), LotkaVolterra{}, Tsit5{}, apart);
-  const auto sum = cube_on_host(
-      hessian(Exec(), LotkaVolterra{}, record_both, together, SquaredNorm{}));
+  const auto sum =
+      cube_on_host(hessian(Exec(), LotkaVolterra{}, record_both, together, SquaredNorm{}));
   const auto each =
       cube_on_host(hessian(Exec(), LotkaVolterra{}, record_both, apart, SquaredNorm{}));
   ASSERT_EQ(sum.extent(0), 1u);

@@ -19,8 +19,9 @@ struct One {
 template <class F, class M = Tsit5, class Loss = FirstState>
 One differentiate(const F& f, const std::vector<double>& u0, const std::vector<double>& params,
                   double t0, double t1, const Options& options = tight, const Loss& loss = {}) {
-  const Inputs<double> inputs{matrix<double>({u0}),
-                              matrix<double>(1, F::num_params, [&](int, int j) { return params[j]; })};
+  const Inputs<double> inputs{
+      matrix<double>({u0}),
+      matrix<double>(1, F::num_params, [&](int, int j) { return params[j]; })};
   const auto ensemble = inputs.ensemble(t0, t1);
   const auto recorded = record(Exec(), f, M{}, ensemble, options);
   const auto g = gradient_with_times(Exec(), f, recorded, ensemble, loss);
@@ -45,8 +46,8 @@ void expect_final_gradient_of_the_oracle(const F& f, const Inputs<double>& input
   const auto u0 = on_host(inputs.u0), params = on_host(inputs.params);
   for (int i = 0; i < inputs.size(); ++i) {
     const auto ends = step_ends(Exec(), recorded, i);
-    const reference::Variables<F, double> v{row<F::num_states>(u0, i),
-                                            row<F::num_params>(params, i), t0[i], t1[i], {}};
+    const reference::Variables<F, double> v{
+        row<F::num_states>(u0, i), row<F::num_params>(params, i), t0[i], t1[i], {}};
     const auto expected = reference::differentiate(v, [&](const auto& w) {
       return SquaredNorm{}(reference::final_state<M>(f, ends, t0[i], t1[i], w));
     });
@@ -115,8 +116,8 @@ TEST(Times, OfTheBegin_IsMinusF_AtEverySave) {
   for (const double at : {0.45, 1.1}) {
     const auto times = save_times(Exec(), ensemble, std::vector{at});
     const auto recorded = record(Exec(), Cosine{}, Verner7{}, ensemble, tight);
-    const auto g = gradient_with_times(Exec(), Cosine{}, recorded, ensemble,
-                                       at_saves(times, SumOfStates{}));
+    const auto g =
+        gradient_with_times(Exec(), Cosine{}, recorded, ensemble, at_saves(times, SumOfStates{}));
     EXPECT_NEAR(on_host(g.loss)(0), std::sin(1.5 * at) / 1.5, 1e-10);
     EXPECT_NEAR(on_host(g.t0)(0), -1, 1e-8);
     EXPECT_NEAR(on_host(g.save_times)(0, 0), std::cos(1.5 * at), 1e-8);
@@ -130,8 +131,7 @@ TEST(Times, OfAnAutonomousSystem_SumToZero) {
   const auto inputs = spread_around(n, {1.0, 0.5}, {-0.5, 1.0, -2.0, 0.3});
   const auto ensemble = inputs.ensemble(0.25, 2.0);
   const auto times = save_times(Exec(), ensemble, std::vector{0.25, 0.7, 1.1, 1.1, 2.0});
-  const auto recorded =
-      record(Exec(), Linear{}, Tsit5{}, ensemble, {.rtol = 1e-5, .atol = 1e-8});
+  const auto recorded = record(Exec(), Linear{}, Tsit5{}, ensemble, {.rtol = 1e-5, .atol = 1e-8});
   const auto g =
       gradient_with_times(Exec(), Linear{}, recorded, ensemble, at_saves(times, SumOfStates{}));
   const auto t0 = on_host(g.t0), t1 = on_host(g.t1);
@@ -150,8 +150,7 @@ TEST(Times, OfAnAutonomousSystem_SumToZero) {
 TEST(Times, TendToThoseOfTheSolution) {
   const One d = differentiate<VanDerPol, Verner9>({}, {1.5, 0.5}, {2.0}, 0.0, 3.0);
   const Inputs<double> inputs{matrix<double>({{1.5, 0.5}}), matrix<double>({{2.0}})};
-  const auto recorded =
-      record(Exec(), VanDerPol{}, Verner9{}, inputs.ensemble(0.0, 3.0), tight);
+  const auto recorded = record(Exec(), VanDerPol{}, Verner9{}, inputs.ensemble(0.0, 3.0), tight);
   const auto end = on_host(recorded.states);
   EXPECT_NEAR(d.t1, end(0, 1), 1e-7);
   const auto f0 = VanDerPol{}(0.0, State<double, 2>{1.5, 0.5}, Params<double, 1>{2.0});
@@ -213,7 +212,10 @@ TEST(MovedSpan, ReplaysTheSameStepsInProportion) {
     const auto ends = step_ends(Exec(), recorded, i);
     using V = reference::Variables<DrivenPendulum, reference::Real>;
     const V v{reference::convert<reference::Real>(row<2>(u0, i)),
-              reference::convert<reference::Real>(row<2>(params, i)), t0[i], t1[i], {0.5, 2.0}};
+              reference::convert<reference::Real>(row<2>(params, i)),
+              t0[i],
+              t1[i],
+              {0.5, 2.0}};
     const auto expected = reference::final_state<Tsit5>(DrivenPendulum{}, ends, 0, 2, v);
     const auto at = reference::saved_states<Tsit5>(DrivenPendulum{}, ends, 0, 2, v);
     for (int c = 0; c < 2; ++c) {

@@ -146,8 +146,7 @@ KOKKOS_FORCEINLINE_FUNCTION void vjp_inline(const F& f, const T& t, const StateO
     bar.u = filled<N>(T(0));
     if constexpr (HasJacobian<F, T>) {
       const Matrix<T, N> jacobian = f.jacobian(t, u, p);
-      for_each_index<N>([&](int i)
-                            GRADSOLVE_INLINE_LAMBDA { axpy(w[i], jacobian[i], bar.u); });
+      for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { axpy(w[i], jacobian[i], bar.u); });
       add_pullbacks<WithTime, N>(f, t, u, p, w, bar);
     } else {
       add_pullbacks<WithTime, 0>(f, t, u, p, w, bar);

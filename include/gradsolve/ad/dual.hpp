@@ -211,7 +211,8 @@ KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> select(const C& condition, const Dual<T, 
 }
 template <class C, class T, int K>
 KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> select(
-    const C& condition, const SparseDual<T, K>& x, const std::type_identity_t<SparseDual<T, K>>& y) {
+    const C& condition, const SparseDual<T, K>& x,
+    const std::type_identity_t<SparseDual<T, K>>& y) {
   SparseDual<T, K> r;
   r.value = select(condition, x.value, y.value);
   static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {

@@ -67,14 +67,14 @@ KOKKOS_FORCEINLINE_FUNCTION L& part(Dual<L, K>& x, int i) {
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION ScalarValueT<T> value_of_lane(const T& x, int lane) {
   ScalarValueT<T> y;
-  static_for<num_parts<T>>(
-      [&](auto i) GRADSOLVE_INLINE_LAMBDA { part(y, i) = lane_of(part(x, i), lane); });
+  static_for<num_parts<T>>([&](auto i)
+                               GRADSOLVE_INLINE_LAMBDA { part(y, i) = lane_of(part(x, i), lane); });
   return y;
 }
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void set_value_of_lane(T& x, int lane, const ScalarValueT<T>& y) {
-  static_for<num_parts<T>>(
-      [&](auto i) GRADSOLVE_INLINE_LAMBDA { set_lane(part(x, i), lane, part(y, i)); });
+  static_for<num_parts<T>>([&](auto i)
+                               GRADSOLVE_INLINE_LAMBDA { set_lane(part(x, i), lane, part(y, i)); });
 }
 
 template <class T, int N>

@@ -55,8 +55,8 @@ class ReverseSweep {
 
  public:
   ReverseSweep(const char* function, const Exec& exec, const F& system,
-                 const Record<M, Scalar, MemorySpace>& record,
-                 const Ensemble<States, Parameters>& ensemble)
+               const Record<M, Scalar, MemorySpace>& record,
+               const Ensemble<States, Parameters>& ensemble)
       : exec_(exec), system_(system), record_(record), ensemble_(ensemble) {
     check_record<F, Exec, L>(function, record, ensemble);
   }
@@ -75,8 +75,8 @@ class ReverseSweep {
 
   /// With a direction: also d gradient / d direction.
   template <class Seed>
-  void run(const Seed& seed, const Direction<Scalar>& direction,
-           Gradient<Scalar, MemorySpace>& out, Matrix& product_u0, Matrix& product_params) const {
+  void run(const Seed& seed, const Direction<Scalar>& direction, Gradient<Scalar, MemorySpace>& out,
+           Matrix& product_u0, Matrix& product_params) const {
     auto& each = shared ? out.workspace.product_each : product_params;
     const int n = record_.size();
     resize_rows(exec_, product_u0, n, given, "gradsolve::HessianProduct::u0");
@@ -139,10 +139,9 @@ class ReverseSweep {
     kept.recorded = on_kept_states_ ? record_.kept.data() : nullptr;
     kept.final_states = record_.states.data();
     kept.num_trajectories = record_.size();
-    kept.num_slots =
-        kept.recorded != nullptr
-            ? Kokkos::min(Backend<Exec>::num_slots(exec_), record_.mesh.num_slices)
-            : reserve_buffer(exec_, record_.mesh, numbers_a_state, work.buffer);
+    kept.num_slots = kept.recorded != nullptr
+                         ? Kokkos::min(Backend<Exec>::num_slots(exec_), record_.mesh.num_slices)
+                         : reserve_buffer(exec_, record_.mesh, numbers_a_state, work.buffer);
     kept.buffer = work.buffer.data();
     kept.taken = work.taken.data();
     kept.taken_before = work.taken_before;
@@ -155,7 +154,8 @@ class ReverseSweep {
     if constexpr (shared) {
       auto& work = out.workspace;
       resize_rows(exec_, work.partial, num_partial_sums, P, "gradsolve::Gradient::partial");
-      resize(exec_, work.partial_left_out, num_partial_sums, "gradsolve::Gradient::partial_left_out");
+      resize(exec_, work.partial_left_out, num_partial_sums,
+             "gradsolve::Gradient::partial_left_out");
       if (out.left_out.data() == nullptr)
         out.left_out = Kokkos::View<int, MemorySpace>(
             Kokkos::view_alloc(exec_, "gradsolve::Gradient::left_out"));
@@ -175,16 +175,15 @@ class ReverseSweep {
 template <bool WithTimes, int Width, class Exec, class F, class M, class Scalar, class MemorySpace,
           class States, class Parameters>
 auto reverse_sweep(const char* function, const Exec& exec, const F& system,
-                  const Record<M, Scalar, MemorySpace>& record,
-                  const Ensemble<States, Parameters>& ensemble) {
+                   const Record<M, Scalar, MemorySpace>& record,
+                   const Ensemble<States, Parameters>& ensemble) {
   return ReverseSweep<WithTimes, Width, Exec, F, M, Scalar, MemorySpace, States, Parameters>(
       function, exec, system, record, ensemble);
 }
 
 /// A matrix of numbers for every trajectory.
 template <class Exec, class S, class V>
-void check_shape(const char* function, const char* argument, const V& view, int rows,
-                 int columns) {
+void check_shape(const char* function, const char* argument, const V& view, int rows, int columns) {
   check_accessible<Exec, V>();
   static_assert(std::is_same_v<S, typename V::non_const_value_type>,
                 "it has the scalar type of the ensemble");

@@ -11,8 +11,8 @@
 
 namespace gradsolve::detail {
 
-/// A stride in a kernel's arguments, which are few: Kokkos launches those over 512 bytes by a slower
-/// way.
+/// A stride in a kernel's arguments, which are few: Kokkos launches those over 512 bytes by a
+/// slower way.
 using Stride = std::uint32_t;
 
 template <class V>

@@ -86,8 +86,9 @@ void check_saves(const char* function, const SaveTimes<S, MemorySpace>& times,
   static_assert(std::is_same_v<S, typename Ensemble<States, Parameters>::Scalar>,
                 "save times have the scalar type of the ensemble");
   if (times.num_trajectories() != ensemble.size())
-    refuse(function, "times", "save times of " + std::to_string(times.num_trajectories()) +
-           " trajectories", std::to_string(ensemble.size()) + ", the ensemble's");
+    refuse(function, "times",
+           "save times of " + std::to_string(times.num_trajectories()) + " trajectories",
+           std::to_string(ensemble.size()) + ", the ensemble's");
 }
 template <class V>
 void check_saved_shape(const char* function, const char* argument, const V& view, int n, int saves,

@@ -114,12 +114,13 @@ struct GradientKernel {
     const S* kept;
     if (!is_product && keep.recorded != nullptr) {
       kept = keep.recorded + mesh.first_row[slice] * N * mesh.width + first_lane;
-      const StridedMatrix<const S> final_states{keep.final_states, 1, Stride(keep.num_trajectories)};
+      const StridedMatrix<const S> final_states{keep.final_states, 1,
+                                                Stride(keep.num_trajectories)};
       if constexpr (!is_product) copy(lanes.template gather<N>(final_states), u);
     } else {
       constexpr int numbers = N * num_parts<T>;
-      S* const buffer = keep.buffer +
-                        std::int64_t(slot) * mesh.max_rows * numbers * mesh.width + first_lane;
+      S* const buffer =
+          keep.buffer + std::int64_t(slot) * mesh.max_rows * numbers * mesh.width + first_lane;
       steps.for_each([&](int row, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
         store_state(buffer, row, u);
         update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
@@ -194,20 +195,18 @@ struct GradientKernel {
                                            const ParamsOf<F, T>& p, Cotangent& bar) const {
     const L t_final = lanes.gather(in.t1);
     T unused(0);
-    bar.loss = seed.template add<WithTimes>(lanes, t_final, u_final, p, {bar.lambda, bar.p, unused});
-    if constexpr (WithTimes)
-      add_end_of_empty_span(steps.begin(), t_final, t_final, MaskOf<L>(true), bar.lambda, u_final,
-                            p, bar.t1, bar);
-    for_each_backward(steps, kept, [&](const L& t, const L& t_end, const StateOf<F, T>& u)
-                                       GRADSOLVE_INLINE_LAMBDA {
-                                         step_back(t, t_end, t_end != t, bar, [&](Cotangent& c)
-                                                       GRADSOLVE_INLINE_LAMBDA {
-                                           TimeAdjoints<T> tbar;
-                                           step_adjoint<WithTimes, M>(f, t, t_end, u, p, c.lambda,
-                                                                      c.p, tbar);
-                                           add_times(steps, t_final, t, t_end, tbar, c);
-                                         });
-                                       });
+    bar.loss =
+        seed.template add<WithTimes>(lanes, t_final, u_final, p, {bar.lambda, bar.p, unused});
+    if constexpr (WithTimes) add_empty_span(steps.begin(), t_final, u_final, p, bar);
+    for_each_backward(steps, kept,
+                      [&](const L& t, const L& t_end, const StateOf<F, T>& u)
+                          GRADSOLVE_INLINE_LAMBDA {
+                            step_back(t_end != t, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
+                              TimeAdjoints<T> tbar;
+                              step_adjoint<WithTimes, M>(f, t, t_end, u, p, c.lambda, c.p, tbar);
+                              add_times(steps, t_final, t, t_end, tbar, c);
+                            });
+                          });
   }
 
   /// A loss at save times: a step with saves in it takes the cotangents of its interpolated states
@@ -228,11 +227,11 @@ struct GradientKernel {
           L time;
           const MaskOf<L> now = cursor.find(t, moves, time);
           if (any(now)) {
-            step_back(t, t_end, moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
+            step_back(moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
               observed_step(lanes, steps, t_final, cursor, t, t_end, moves, u, p, c);
             });
           } else {
-            step_back(t, t_end, moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
+            step_back(moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
               TimeAdjoints<T> tbar;
               step_adjoint<WithTimes, M>(f, t, t_end, u, p, c.lambda, c.p, tbar);
               add_times(steps, t_final, t, t_end, tbar, c);
@@ -245,8 +244,8 @@ struct GradientKernel {
 
   /// Lanes without a step here (h = 0) keep their cotangents, whatever f does there.
   template <class Adjoint>
-  KOKKOS_FORCEINLINE_FUNCTION void step_back(const L&, const L&, const MaskOf<L>& moves,
-                                             Cotangent& bar, Adjoint&& adjoint) const {
+  KOKKOS_FORCEINLINE_FUNCTION void step_back(const MaskOf<L>& moves, Cotangent& bar,
+                                             Adjoint&& adjoint) const {
     if constexpr (std::is_same_v<MaskOf<L>, bool>) {
       if (moves) adjoint(bar);
     } else {
@@ -288,10 +287,9 @@ struct GradientKernel {
   }
 
   /// The adjoint of a step and of all saves within it.
-  KOKKOS_FORCEINLINE_FUNCTION void observed_step(const LaneIndices<L>& lanes,
-                                                 const Steps<L>& steps, const L& t_final,
-                                                 SaveCursor<L, -1>& cursor, const L& t,
-                                                 const L& t_end, const MaskOf<L>& moves,
+  KOKKOS_FORCEINLINE_FUNCTION void observed_step(const LaneIndices<L>& lanes, const Steps<L>& steps,
+                                                 const L& t_final, SaveCursor<L, -1>& cursor,
+                                                 const L& t, const L& t_end, const MaskOf<L>& moves,
                                                  const StateOf<F, T>& u, const ParamsOf<F, T>& p,
                                                  Cotangent& bar) const {
     const L h = t_end - t;
@@ -313,8 +311,8 @@ struct GradientKernel {
       keep_where(at_end, u_new, v);
       StateOf<F, T> w = filled<N>(T(0)), zero = filled<N>(T(0)), inside;
       T time_bar(0);
-      bar.loss = bar.loss + seed.template add<WithTimes>(lanes, now, cursor, time, v, p,
-                                                         {w, bar.p, time_bar});
+      bar.loss = bar.loss +
+                 seed.template add<WithTimes>(lanes, now, cursor, time, v, p, {w, bar.p, time_bar});
       copy(w, inside);
       keep_where(at_end, zero, inside);
       dense.add(inside, theta);
@@ -337,23 +335,15 @@ struct GradientKernel {
 
   /// Saves at t0.
   KOKKOS_FORCEINLINE_FUNCTION void saves_at_begin(const LaneIndices<L>& lanes,
-                                                  const Steps<L>& steps,
-                                                  SaveCursor<L, -1>& cursor,
-                                                  const StateOf<F, T>& u,
-                                                  const ParamsOf<F, T>& p, Cotangent& bar) const {
-    while (true) {
-      MaskOf<L> now(false);
-      L time(0);
-      for (int lane = 0; lane < width; ++lane) {
-        if (!cursor.is_left(lane)) continue;
-        set_lane(now, lane, true);
-        set_lane(time, lane, seed.saves.time(lanes.index[lane], cursor.index(lane)));
-      }
-      if (!any(now)) return;
+                                                  const Steps<L>& steps, SaveCursor<L, -1>& cursor,
+                                                  const StateOf<F, T>& u, const ParamsOf<F, T>& p,
+                                                  Cotangent& bar) const {
+    L time;
+    for (MaskOf<L> now = cursor.left(time); any(now); now = cursor.left(time)) {
       StateOf<F, T> w = filled<N>(T(0));
       T time_bar(0);
-      bar.loss = bar.loss + seed.template add<WithTimes>(lanes, now, cursor, time, u, p,
-                                                         {w, bar.p, time_bar});
+      bar.loss = bar.loss +
+                 seed.template add<WithTimes>(lanes, now, cursor, time, u, p, {w, bar.p, time_bar});
       axpy(BaseScalar<T>(1), w, bar.lambda);
       if constexpr (WithTimes) {
         const T slope = dot(w, evaluate(f, T(steps.begin()), u, p));
@@ -365,16 +355,12 @@ struct GradientKernel {
   }
 
   /// u(t1) of a trajectory without steps, t1 = t0: its derivative to t1 is f, to t0 it is -f.
-  KOKKOS_FORCEINLINE_FUNCTION void add_end_of_empty_span(const L& t0, const L& t1, const L& t,
-                                                         const MaskOf<L>& now,
-                                                         const StateOf<F, T>& w,
-                                                         const StateOf<F, T>& u,
-                                                         const ParamsOf<F, T>& p, T& tbar,
-                                                         Cotangent& bar) const {
-    const MaskOf<L> empty = now && t0 == t1;
+  KOKKOS_FORCEINLINE_FUNCTION void add_empty_span(const L& t0, const L& t1, const StateOf<F, T>& u,
+                                                  const ParamsOf<F, T>& p, Cotangent& bar) const {
+    const MaskOf<L> empty = t0 == t1;
     if (!any(empty)) return;
-    const T slope = dot(w, evaluate(f, T(t), u, p));
-    tbar = choose(empty, tbar + slope, tbar);
+    const T slope = dot(bar.lambda, evaluate(f, T(t1), u, p));
+    bar.t1 = choose(empty, bar.t1 + slope, bar.t1);
     bar.t0 = choose(empty, bar.t0 - slope, bar.t0);
   }
 
@@ -422,8 +408,7 @@ struct GradientKernel {
   }
 
   /// The first states of a system, without its extra ones.
-  KOKKOS_FORCEINLINE_FUNCTION void scatter_given(const LaneIndices<L>& lanes,
-                                                 const Vector<L, N>& x,
+  KOKKOS_FORCEINLINE_FUNCTION void scatter_given(const LaneIndices<L>& lanes, const Vector<L, N>& x,
                                                  const StridedMatrix<S>& to) const {
     constexpr int given = num_given_states_v<F>;
     Vector<L, given> y;

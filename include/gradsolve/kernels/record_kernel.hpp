@@ -184,8 +184,7 @@ struct RecordKernel {
     if (options.first_step > 0)
       dt = L(S(options.first_step));
     else if (options.first_step_rule == FirstStep::hairer)
-      dt =
-          hairer_first_step<order>(f, t_begin, t_final, u, p, k0, Tolerances<S>(options));
+      dt = hairer_first_step<order>(f, t_begin, t_final, u, p, k0, Tolerances<S>(options));
     if (options.max_step > 0) dt = min(dt, L(S(options.max_step)));
     if (options.min_step > 0) dt = max(dt, L(S(options.min_step)));
     return direction * dt;
@@ -224,8 +223,7 @@ struct RecordKernel {
     for (int lane = 0; lane < width; ++lane) {
       const std::int64_t row = static_cast<std::int64_t>(lane_of(steps, lane));
       if (lane_of(accepted, lane) && row < capacity)
-        for (int i = 0; i < N; ++i)
-          kept[(row * N + i) * mesh.width + lane] = lane_of(u[i], lane);
+        for (int i = 0; i < N; ++i) kept[(row * N + i) * mesh.width + lane] = lane_of(u[i], lane);
     }
   }
 

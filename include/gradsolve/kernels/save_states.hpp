@@ -24,31 +24,37 @@ class SaveCursor {
                                       : saves.count(lanes.index[lane]) - 1;
   }
 
-  /// The lanes whose next save lies before `bound` in the direction of the walk, where `allowed`:
-  /// forward up to and with the bound, backward without it. Their times, and 0 elsewhere.
-  KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> find(const L& bound, const MaskOf<L>& allowed,
-                                             L& time) const {
-    MaskOf<L> left(false);
+  /// The lanes that have a save left, and its time; 0 in the others.
+  KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> left(L& time) const {
+    MaskOf<L> any_left(false);
     time = L(0);
     for (int lane = 0; lane < width; ++lane) {
       if (!is_left(lane)) continue;
-      set_lane(left, lane, true);
+      set_lane(any_left, lane, true);
       set_lane(time, lane, saves_.time(lanes_.index[lane], next_[lane]));
     }
+    return any_left;
+  }
+  /// Those of them, where `allowed`, whose save is not behind `bound`: forward up to and with the
+  /// bound, backward without it.
+  KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> find(const L& bound, const MaskOf<L>& allowed,
+                                             L& time) const {
+    const MaskOf<L> any_left = left(time);
     const L ahead = direction_ * (time - bound);
-    return left && allowed && (Sign > 0 ? ahead <= L(0) : ahead > L(0));
+    return any_left && allowed && (Sign > 0 ? ahead <= L(0) : ahead > L(0));
   }
   KOKKOS_FORCEINLINE_FUNCTION int index(int lane) const { return next_[lane]; }
   KOKKOS_FORCEINLINE_FUNCTION void advance(const MaskOf<L>& present) {
     for (int lane = 0; lane < width; ++lane)
       if (lane_of(present, lane)) next_[lane] += Sign;
   }
+
+ private:
   KOKKOS_FORCEINLINE_FUNCTION bool is_left(int lane) const {
     if (!lanes_.used(lane)) return false;
     return Sign > 0 ? next_[lane] < saves_.count(lanes_.index[lane]) : next_[lane] >= 0;
   }
 
- private:
   const SaveTimesAccess<S>& saves_;
   const LaneIndices<L>& lanes_;
   L direction_;

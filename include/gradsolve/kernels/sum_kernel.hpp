@@ -74,9 +74,9 @@ void sum_rows(const Exec& exec, const StridedMatrix<const S>& values, int num_ro
   Kokkos::parallel_for(
       "gradsolve::sum::partial", cells,
       PartialSums<S, MemorySpace>{values, num_rows, num_columns, partial, partial_left_out});
-  Kokkos::parallel_for(
-      "gradsolve::sum::total", Kokkos::TeamPolicy<Exec>(exec, num_columns, Kokkos::AUTO),
-      TotalSums<S, MemorySpace>{partial, partial_left_out, total, left_out});
+  Kokkos::parallel_for("gradsolve::sum::total",
+                       Kokkos::TeamPolicy<Exec>(exec, num_columns, Kokkos::AUTO),
+                       TotalSums<S, MemorySpace>{partial, partial_left_out, total, left_out});
 }
 
 }  // namespace gradsolve::detail

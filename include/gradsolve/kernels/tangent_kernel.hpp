@@ -10,10 +10,10 @@ namespace gradsolve::detail {
 template <class S>
 struct TangentSink {
   using Scalar = S;
-  StridedCube<S> states;          // (n, saves, N)
-  S* tangents = nullptr;          // at [trajectory s0 + save s1 + component s2 + direction s3]
+  StridedCube<S> states;  // (n, saves, N)
+  S* tangents = nullptr;  // at [trajectory s0 + save s1 + component s2 + direction s3]
   Stride s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  int first = 0, size = 1;        // directions that this pass is at, and their number in all
+  int first = 0, size = 1;  // directions that this pass is at, and their number in all
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int trajectory, int save, int i, int part,
                                               S x) const {
@@ -33,7 +33,8 @@ struct GivenDirection {
 
   template <class F, class L>
   KOKKOS_FORCEINLINE_FUNCTION void seed(const LaneIndices<L>& lanes, int, int,
-                                        const StateOf<F, L>& u, const ParamsOf<F, L>& p, StateOf<F, Dual<L, 1>>& ud,
+                                        const StateOf<F, L>& u, const ParamsOf<F, L>& p,
+                                        StateOf<F, Dual<L, 1>>& ud,
                                         ParamsOf<F, Dual<L, 1>>& pd) const {
     copy(with_direction<num_given_states_v<F>>(lanes, u, direction.u0), ud);
     if constexpr (F::num_params > 0)
@@ -58,9 +59,8 @@ struct UnitDirections {
       for_each_index<F::num_params>([&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i] = p[i]; });
     static_for<Chunk>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
       const int v = first + k < size ? variable[first + k] : -1;
-      for_each_index<num_given_states_v<F>>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-        ud[i].tangent[k] = L(v == i ? 1 : 0);
-      });
+      for_each_index<num_given_states_v<F>>(
+          [&](int i) GRADSOLVE_INLINE_LAMBDA { ud[i].tangent[k] = L(v == i ? 1 : 0); });
       if constexpr (F::num_params > 0)
         for_each_index<F::num_params>([&](int i) GRADSOLVE_INLINE_LAMBDA {
           pd[i].tangent[k] = L(v == num_given_states_v<F> + i ? 1 : 0);

@@ -54,12 +54,10 @@ template <int Given, class L, int N, class S>
 KOKKOS_FORCEINLINE_FUNCTION Vector<Dual<L, 1>, N> with_direction(
     const LaneIndices<L>& lanes, const Vector<L, N>& x, const StridedMatrix<const S>& direction) {
   Vector<L, N> dx = filled<N>(L(0));
-  if (direction.data != nullptr)
-    dx = gather<N, Given>(lanes, direction, [](int) { return L(0); });
+  if (direction.data != nullptr) dx = gather<N, Given>(lanes, direction, [](int) { return L(0); });
   Vector<Dual<L, 1>, N> r;
-  for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    r[i] = Dual<L, 1>(x[i], Vector<L, 1>{dx[i]});
-  });
+  for_each_index<N>([&](int i)
+                        GRADSOLVE_INLINE_LAMBDA { r[i] = Dual<L, 1>(x[i], Vector<L, 1>{dx[i]}); });
   return r;
 }
 
@@ -87,8 +85,7 @@ template <class C, class T, int N>
 KOKKOS_FORCEINLINE_FUNCTION void keep_where(const C& condition, const Vector<T, N>& y,
                                             Vector<T, N>& x) {
   if constexpr (N > 0)
-    for_each_index<N>(
-        [&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = choose(condition, y[i], x[i]); });
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = choose(condition, y[i], x[i]); });
 }
 
 /// x = y() where the condition holds; y is costly: a plain scalar branches, a pack selects.

@@ -25,10 +25,10 @@ struct Mesh {
   std::int64_t total_rows = 0;  ///< Rows that the storage has room for.
 
   Kokkos::View<int*, MemorySpace> order;  ///< (num_slices * width) trajectory of a lane; -1: none.
-  Kokkos::View<std::int64_t*, MemorySpace> first_row;  ///< (num_slices + 1)
-  Kokkos::View<int*, MemorySpace> num_rows;            ///< (num_slices) rows in use.
-  Kokkos::View<Scalar*, MemorySpace> ends;             ///< (total_rows * width)
-  Kokkos::View<Scalar*, MemorySpace> t0, t1;           ///< (num_trajectories) recorded spans.
+  Kokkos::View<std::int64_t*, MemorySpace> first_row;      ///< (num_slices + 1)
+  Kokkos::View<int*, MemorySpace> num_rows;                ///< (num_slices) rows in use.
+  Kokkos::View<Scalar*, MemorySpace> ends;                 ///< (total_rows * width)
+  Kokkos::View<Scalar*, MemorySpace> t0, t1;               ///< (num_trajectories) recorded spans.
   detail::PerTrajectory<Scalar> recorded_t0, recorded_t1;  ///< Where they came from.
 };
 

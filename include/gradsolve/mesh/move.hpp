@@ -61,8 +61,9 @@ struct MoveEnds {
     const S ratio = old_t1 == old_t0 ? S(0) : (new_t1 - new_t0) / (old_t1 - old_t0);
     for (int row = 0; row < mesh.num_rows[slice]; ++row) {
       const S t = mesh.ends[first + std::int64_t(row) * mesh.width];
-      ends[first + std::int64_t(row) * mesh.width] =
-          still ? t : t == old_t1 ? new_t1 : new_t0 + (t - old_t0) * ratio;
+      ends[first + std::int64_t(row) * mesh.width] = still         ? t
+                                                     : t == old_t1 ? new_t1
+                                                                   : new_t0 + (t - old_t0) * ratio;
     }
   }
 };

@@ -14,9 +14,9 @@
 ///       }
 ///     };
 ///
-/// which may also take (u, p), or (u, p, trajectory) with the trajectory's index, to look up data in
-/// a View that it carries; or of the states at save times, see at_saves(). It is called with plain
-/// scalars, trajectory by trajectory: it may branch.
+/// which may also take (u, p), or (u, p, trajectory) with the trajectory's index, to look up data
+/// in a View that it carries; or of the states at save times, see at_saves(). It is called with
+/// plain scalars, trajectory by trajectory: it may branch.
 namespace gradsolve {
 
 /// Which save of which trajectory.
@@ -142,8 +142,7 @@ KOKKOS_FORCEINLINE_FUNCTION S differentiate(const G& g, const S& t, const State<
       return value.tangent[0];
     };
     for_each_index<N>([&](int i) { bar.u[i] = bar.u[i] + derivative(ud[i]); });
-    if constexpr (P > 0)
-      for_each_index<P>([&](int i) { bar.p[i] = bar.p[i] + derivative(pd[i]); });
+    if constexpr (P > 0) for_each_index<P>([&](int i) { bar.p[i] = bar.p[i] + derivative(pd[i]); });
     if constexpr (WithTime) bar.t = bar.t + derivative(td);
   }
   return g(t, u, p)[0];
@@ -162,10 +161,10 @@ KOKKOS_FORCEINLINE_FUNCTION T differentiate_lanes(const C& wanted, const LaneBen
     State<S, N> ubar = vector_of_lane(bar.u, lane);
     Params<S, P> pbar = vector_of_lane(bar.p, lane);
     S tbar = value_of_lane(bar.t, lane);
-    set_value_of_lane(value, lane,
-                      differentiate<WithTime>(make(lane), S(lane_of(t, lane)),
-                                              vector_of_lane(u, lane), vector_of_lane(p, lane),
-                                              {ubar, pbar, tbar}));
+    set_value_of_lane(
+        value, lane,
+        differentiate<WithTime>(make(lane), S(lane_of(t, lane)), vector_of_lane(u, lane),
+                                vector_of_lane(p, lane), {ubar, pbar, tbar}));
     set_vector_of_lane(bar.u, lane, ubar);
     set_vector_of_lane(bar.p, lane, pbar);
     set_value_of_lane(bar.t, lane, tbar);
@@ -182,9 +181,8 @@ struct FinalLossSeed {
   Loss loss;
 
   template <bool WithTime, class L, class T, int N, int P>
-  KOKKOS_FORCEINLINE_FUNCTION T add(const LaneIndices<L>& lanes, const L& t,
-                                    const State<T, N>& u, const Params<T, P>& p,
-                                    Adjoints<T, N, P> bar) const {
+  KOKKOS_FORCEINLINE_FUNCTION T add(const LaneIndices<L>& lanes, const L& t, const State<T, N>& u,
+                                    const Params<T, P>& p, Adjoints<T, N, P> bar) const {
     return differentiate_lanes<false>(MaskOf<L>(true), t, u, p, bar, [&](int lane) {
       return FinalLoss<Loss>{loss, lanes.source(lane)};
     });

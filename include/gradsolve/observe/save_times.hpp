@@ -86,17 +86,17 @@ template <class Exec, class S>
   const int save = static_cast<int>(code / 4 % row), trajectory = static_cast<int>(code / 4 / row);
   const Kokkos::View<double*, Kokkos::SharedHostPinnedSpace> seen("gradsolve::save_times::fault",
                                                                   4);
-  Kokkos::parallel_for("gradsolve::save_times::fault", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                       ReadSaveTime<S>{check, trajectory, save,
-                                       fault == CheckSaveTimes<S>::bad_count, seen.data()});
+  Kokkos::parallel_for(
+      "gradsolve::save_times::fault", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+      ReadSaveTime<S>{check, trajectory, save, fault == CheckSaveTimes<S>::bad_count, seen.data()});
   exec.fence("gradsolve::save_times::fault");
   const std::string of = " of trajectory " + std::to_string(trajectory);
   const std::string time = "save " + std::to_string(save) + of + " at " + to_text(seen(3));
   switch (fault) {
     case CheckSaveTimes<S>::bad_count:
-      refuse("save_times", "counts", to_text(seen(2)) + of,
-             "0 to " + std::to_string(saves.size));
-    case CheckSaveTimes<S>::not_finite: refuse("save_times", "times", time, "a finite time");
+      refuse("save_times", "counts", to_text(seen(2)) + of, "0 to " + std::to_string(saves.size));
+    case CheckSaveTimes<S>::not_finite:
+      refuse("save_times", "times", time, "a finite time");
     case CheckSaveTimes<S>::not_sorted:
       refuse("save_times", "times", time,
              seen(1) < seen(0) ? "times that fall, as the integration does" : "times that rise");
@@ -179,14 +179,15 @@ auto save_times(const Exec& exec, const Ensemble<States, Parameters>& ensemble, 
     SaveTimes<S, MemorySpace> result;
     result.num_trajectories_ = n;
     const std::size_t k = times.extent(rank - 1);
-    const Stride stride0 = rank == 2 ? stride_of(times, 0) : 0, stride1 = stride_of(times, rank - 1);
+    const Stride stride0 = rank == 2 ? stride_of(times, 0) : 0,
+                 stride1 = stride_of(times, rank - 1);
     result.keep_alive_ = std::make_shared<const std::pair<Times, Counts>>(times, counts);
     result.access_ = {times.data(), stride0, stride1, counts.data(), static_cast<int>(k)};
 
     const CheckSaveTimes<S> check{result.access_, ensemble.t0(), ensemble.t1()};
     std::int64_t first = CheckSaveTimes<S>::good;
-    Kokkos::parallel_reduce("gradsolve::save_times", Kokkos::RangePolicy<Exec>(exec, 0, n),
-                            check, Kokkos::Min<std::int64_t>(first));
+    Kokkos::parallel_reduce("gradsolve::save_times", Kokkos::RangePolicy<Exec>(exec, 0, n), check,
+                            Kokkos::Min<std::int64_t>(first));
     if (first < CheckSaveTimes<S>::good) refuse_save_time(exec, check, first);
     return result;
   }

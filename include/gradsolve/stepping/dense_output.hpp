@@ -54,9 +54,8 @@ template <class M, class F, class L, class T>
 KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> dense_sum(const StageValues<DenseStages<M>, F, T>& s,
                                                     const L& theta) {
   StateOf<F, T> sum = filled<F::num_states>(T(0));
-  for_each_dense_stage<M>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-    axpy(dense_weight<M, i>(theta), s.k[i], sum);
-  });
+  for_each_dense_stage<M>(
+      [&](auto i) GRADSOLVE_INLINE_LAMBDA { axpy(dense_weight<M, i>(theta), s.k[i], sum); });
   return sum;
 }
 /// sum_i b_i'(theta) k_i: the derivative of the interpolated state in time.
@@ -64,9 +63,8 @@ template <class M, class F, class L, class T>
 KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> dense_sum_slope(
     const StageValues<DenseStages<M>, F, T>& s, const L& theta) {
   StateOf<F, T> sum = filled<F::num_states>(T(0));
-  for_each_dense_stage<M>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-    axpy(dense_slope<M, i>(theta), s.k[i], sum);
-  });
+  for_each_dense_stage<M>(
+      [&](auto i) GRADSOLVE_INLINE_LAMBDA { axpy(dense_slope<M, i>(theta), s.k[i], sum); });
   return sum;
 }
 
@@ -85,8 +83,8 @@ struct DenseAdjoint {
   template <class L>
   KOKKOS_FORCEINLINE_FUNCTION void add(const StateOf<F, T>& w, const L& theta) {
     axpy(BaseScalar<T>(1), w, u);
-    for_each_dense_stage<M>([&](auto i)
-                                GRADSOLVE_INLINE_LAMBDA { axpy(dense_weight<M, i>(theta), w, k[i]); });
+    for_each_dense_stage<M>(
+        [&](auto i) GRADSOLVE_INLINE_LAMBDA { axpy(dense_weight<M, i>(theta), w, k[i]); });
   }
 
   /// For stages_adjoint().

@@ -195,12 +195,10 @@ KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const 
     }
     StateOf<F, L> inverse_scale;
     for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-      inverse_scale[i] =
-          reciprocal(L(tol.atol) + L(tol.rtol) * max(abs(u[i]), abs(result.u[i])));
+      inverse_scale[i] = reciprocal(L(tol.atol) + L(tol.rtol) * max(abs(u[i]), abs(result.u[i])));
       if (!tol.template holds_for<F>(i)) inverse_scale[i] = L(0);
     });
-    result.ratio2 =
-        error_ratio2<M, F, L>(k, h, inverse_scale, tol.template inverse_count<F>());
+    result.ratio2 = error_ratio2<M, F, L>(k, h, inverse_scale, tol.template inverse_count<F>());
   } else {
     result.ratio2 = L(0);
   }
