@@ -179,6 +179,8 @@ Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> fisher(
     detail::refuse("fisher", "sensitivity", "one without save times",
                    "what sensitivity() leaves when it is given save times");
   const int n = static_cast<int>(s.extent(0)), C = static_cast<int>(s.extent(3));
+  detail::check_data("fisher", observations, n, static_cast<int>(s.extent(1)),
+                     static_cast<int>(s.extent(2)));
   Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> result(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "gradsolve::fisher"), n, C, C);
   const Kokkos::MDRangePolicy<Exec, Kokkos::Rank<3>> entries(exec, {0, 0, 0}, {n, C, C});

@@ -154,7 +154,7 @@ struct NanInOne {
     return at.trajectory == 3 && at.save == 1 ? nan : u[0] * u[1];
   }
 };
-struct Product {
+struct ProductOfStates {
   template <class T>
   KOKKOS_FUNCTION T operator()(const T&, const State<T, 2>& u, const Params<T, 4>&,
                                SaveIndex) const {
@@ -171,7 +171,7 @@ TEST(SavedGradientOf, ALossThatIsNotANumber_SpoilsItsTrajectoryAlone_AndIsCounte
   const auto spoilt =
       gradient(Exec(), LotkaVolterra{}, recorded, ensemble, at_saves(times, NanInOne{}));
   const auto whole =
-      gradient(Exec(), LotkaVolterra{}, recorded, ensemble, at_saves(times, Product{}));
+      gradient(Exec(), LotkaVolterra{}, recorded, ensemble, at_saves(times, ProductOfStates{}));
   const auto a = on_host(spoilt.u0), b = on_host(whole.u0);
   for (int i = 0; i < n; ++i) {
     if (i == 3)
@@ -225,6 +225,83 @@ TEST(SavedGradientOf, LeastSquares_LeavesOutWhatIsMissing) {
     for (int v = 0; v < 2; ++v) EXPECT_NEAR(du0(i, v), by[v], 1e-11) << i;
     for (int v = 0; v < 4; ++v) EXPECT_NEAR(dp(i, v), by[2 + v], 1e-11) << i;
   }
+}
+
+TEST(SavedGradientOf, DataOfAnotherShape_IsRefused) {
+  const auto inputs = lotka_volterra(n);
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  const auto times = save_times(Exec(), ensemble, std::vector{0.5, 1.0});
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble);
+  using Cube = Kokkos::View<double***, Kokkos::LayoutLeft, Memory>;
+  auto refusal = [&](auto&& call) {
+    try {
+      call();
+    } catch (const InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  auto with_data = [&](const Cube& data) {
+    return refusal([&] {
+      gradient(Exec(), LotkaVolterra{}, recorded, ensemble, at_saves(times, least_squares(data)));
+    });
+  };
+  EXPECT_EQ(with_data(Cube("data", n, 3, 2)),
+            "gradsolve::gradient: data is (14, 3) x 2, expected (14, 2) x at most 2");
+  EXPECT_EQ(with_data(Cube("data", n, 2, 3)),
+            "gradsolve::gradient: data is (14, 2) x 3, expected (14, 2) x at most 2");
+  EXPECT_NE(refusal([&] {
+              least_squares(Cube("d", n, 2, 2), Cube("w", n, 2, 1));
+            }).find("least_squares: weights"),
+            std::string::npos);
+  EXPECT_EQ(
+      refusal([&] { vjp(Exec(), LotkaVolterra{}, recorded, ensemble, times, Cube("w", n, 2, 1)); }),
+      "gradsolve::vjp: cotangents is (14, 2) x 1, expected (14, 2) x 2");
+}
+
+/// u' = 1.01 u p0 p1
+struct Product {
+  static constexpr int num_states = 1, num_params = 2;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T&, const State<T, 1>& u,
+                                                     const Params<T, 2>& p) const {
+    return {T(1.01) * u[0] * p[0] * p[1]};
+  }
+};
+/// (1 - u)^2
+struct SquaredDistance {
+  template <class T, int P>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const State<T, 1>& u, const Params<T, P>&,
+                                           SaveIndex) const {
+    return (T(1) - u[0]) * (T(1) - u[0]);
+  }
+};
+
+// H11: one loss over the ensemble, parameters shared, against the closed form.
+TEST(SavedGradientOf, AnEnsembleWithSharedParameters_IsTheClosedForm_AndTheSameTwice) {
+  constexpr int members = 10;
+  const auto u0 = matrix<double>(members, 1, [](int i, int) { return 0.5 + (i + 1) / 100.0 * 3; });
+  const auto shared = column<double>({1.0, 2.0});
+  const Ensemble ensemble(u0, shared, 0.0, 1.0);
+  std::vector<double> t;
+  for (int k = 0; k <= 10; ++k) t.push_back(k == 10 ? 1.0 : 0.1 * k);
+  const auto times = save_times(Exec(), ensemble, t);
+  const auto recorded =
+      record(Exec(), Product{}, Tsit5{}, ensemble, {.rtol = 1e-11, .atol = 1e-13});
+  const auto at = at_saves(times, SquaredDistance{});
+  const auto a = gradient(Exec(), Product{}, recorded, ensemble, at);
+  const auto b = gradient(Exec(), Product{}, recorded, ensemble, at);
+  EXPECT_TRUE(same_bits_everywhere(a.params, b.params));
+  double expected = 0;
+  const auto start = on_host(u0);
+  for (int i = 0; i < members; ++i)
+    for (const double s : t) {
+      const double u = start(i, 0) * std::exp(2.02 * s);
+      expected += -2 * (1 - u) * u * 1.01 * 2 * s;
+    }
+  const auto sum = on_host(a.params);
+  EXPECT_NEAR(sum(0, 0), expected, 1e-8 * std::abs(expected));
+  EXPECT_NEAR(sum(0, 1), expected / 2, 1e-8 * std::abs(expected));
 }
 
 TEST(SavedGradientOf, CotangentsAtSaves_IsTheTransposeOfTheTangents) {

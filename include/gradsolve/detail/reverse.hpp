@@ -18,6 +18,8 @@ template <class Loss, class S, class MemorySpace, class States, class Parameters
 auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss,
              const Ensemble<States, Parameters>& ensemble) {
   check_saves(function, loss.times, ensemble);
+  if constexpr (std::is_same_v<Loss, LeastSquares<S>>)
+    check_data(function, loss.loss, ensemble.size(), loss.times.size(), ensemble.num_states());
   return SavedLossSeed<Loss, S>{loss.times.access(), loss.loss};
 }
 

@@ -44,12 +44,27 @@ LossAtSaves<Loss, Scalar, MemorySpace> at_saves(const SaveTimes<Scalar, MemorySp
   return {times, loss};
 }
 
+template <class S>
+struct LeastSquares;
+namespace detail {
+/// Data belong to save times.
+template <class S>
+void check_data(const char* function, const LeastSquares<S>& loss, int n, int saves,
+                int num_states) {
+  if (loss.num_trajectories != n || loss.num_saves != saves || loss.num_observed > num_states)
+    refuse(function, "data",
+           shape_text(loss.num_trajectories, loss.num_saves) + " x " +
+               std::to_string(loss.num_observed),
+           shape_text(n, saves) + " x at most " + std::to_string(num_states));
+}
+}  // namespace detail
+
 /// Weighted least squares: sum_i w_i (u_i - d_i)^2 over the components of a saved state. A datum
 /// that is NaN is missing, and its weight taken as 0.
 template <class S>
 struct LeastSquares {
   detail::StridedCube<const S> data, weights;  // (n, saves, M <= N); weights without memory: 1
-  int num_observed;
+  int num_trajectories, num_saves, num_observed;
 
   template <class T, int N, int P>
   KOKKOS_FUNCTION T operator()(const T&, const State<T, N>& u, const Params<T, P>&,
@@ -73,7 +88,12 @@ struct LeastSquares {
 template <class Data>
 auto least_squares(const Data& data) {
   using S = typename Data::non_const_value_type;
-  return LeastSquares<S>{detail::strided_const(data), {}, static_cast<int>(data.extent(2))};
+  static_assert(Data::rank() == 3, "data are a View of rank 3: (n, saves, M)");
+  return LeastSquares<S>{detail::strided_const(data),
+                         {},
+                         static_cast<int>(data.extent(0)),
+                         static_cast<int>(data.extent(1)),
+                         static_cast<int>(data.extent(2))};
 }
 template <class Data, class Weights>
 auto least_squares(const Data& data, const Weights& weights) {
