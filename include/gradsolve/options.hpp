@@ -70,7 +70,7 @@ struct Options {
   bool control_extra_states = false;
 
   /// Keeps the state at the begin of every step in Record::kept, N numbers a step: for
-  /// record_and_gradient() and solution().
+  /// record_and_gradient() and make_solution().
   bool keep_states = false;
 
   Rerecord rerecord = Rerecord::when_stale;

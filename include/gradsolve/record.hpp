@@ -119,6 +119,7 @@ template <int Width = 0, class Exec, class F, class M, class States, class Param
           class Scalar = typename States::non_const_value_type>
 void record(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
             const Options& options, Record<M, Scalar, typename Exec::memory_space>& out) {
+  out.saved = {};
   detail::record_with<Width>(exec, system, ensemble, options, detail::NoSaves{}, out);
 }
 

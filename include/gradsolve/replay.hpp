@@ -53,6 +53,7 @@ template <int Width = 0, class Exec, class F, class M, class Scalar, class Memor
           class States, class Parameters>
 void replay(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
             const Ensemble<States, Parameters>& ensemble, Replay<Scalar, MemorySpace>& out) {
+  out.saved = {};
   detail::replay_with<Width>(exec, system, record, ensemble, detail::NoSaves{}, out);
 }
 

@@ -144,6 +144,7 @@ void jvp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
   check_direction<Exec>("jvp", "dparams", dparams, ensemble.params());
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Tangent::states");
   resize_rows(exec, out.tangents, record.size(), F::num_states, "gradsolve::Tangent::tangents");
+  out.saved = out.saved_tangents = {};
   const GivenDirection<Scalar> direction{{strided_const(du0), strided_const(dparams)}};
   tangent_sweep<Width>("gradsolve::jvp", exec, system, record, ensemble, direction, out.states,
                        tangent_sink<false>(out.tangents), NoSaves{}, out.moved);
@@ -204,6 +205,8 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
   Kokkos::Profiling::ScopedRegion region("gradsolve::sensitivity");
   check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>>("sensitivity", record, ensemble);
   place_variables<F>(exec, variables, out);
+  out.saved = {};
+  out.saved_sensitivities = {};
   sensitivity_with<Width>(exec, system, record, ensemble, NoSaves{}, out);
 }
 
