@@ -24,13 +24,14 @@ class Solution {
     const std::int64_t first = mesh_.first_row(slice);
     auto end = [&](int row) { return mesh_.ends((first + row) * mesh_.width + l); };
     const int steps = num_steps_(trajectory);
+    const Scalar nan = Kokkos::Experimental::quiet_NaN_v<Scalar>;
     State<Scalar, N> u;
     if (t == begin && steps == 0) {
       for (int i = 0; i < N; ++i) u[i] = states_(trajectory, i);
       return u;
     }
     if (steps == 0 || !(sign * (t - begin) >= 0) || !(sign * (end(steps - 1) - t) >= 0))
-      return filled<N>(Kokkos::Experimental::quiet_NaN_v<Scalar>);
+      return filled<N>(nan);
     int low = 0, high = steps - 1;  // the first step that ends at or behind t
     while (low < high) {
       const int middle = (low + high) / 2;

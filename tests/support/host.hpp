@@ -85,7 +85,8 @@ template <class A, class B>
 ::testing::AssertionResult same_bits_everywhere(const A& a, const B& b) {
   if (a.extent(0) != b.extent(0))
     return ::testing::AssertionFailure() << a.extent(0) << " rows and " << b.extent(0);
-  const auto x = on_host(a), y = on_host(b);
+  const auto x = on_host(a);
+  const auto y = on_host(b);
   for (std::size_t i = 0; i < x.extent(0); ++i)
     if (!same_row(x, i, y, i)) return ::testing::AssertionFailure() << "row " << i << " differs";
   return ::testing::AssertionSuccess();

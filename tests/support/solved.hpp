@@ -11,6 +11,8 @@ namespace gradsolve::test {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+/// The same for device code, which must not take the address of a host's variable.
+KOKKOS_INLINE_FUNCTION double not_a_number() { return Kokkos::Experimental::quiet_NaN_v<double>; }
 
 /// One trajectory on its own, and all that is known about it, on the host.
 template <class F, class S = double>

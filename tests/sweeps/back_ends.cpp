@@ -32,7 +32,8 @@ void expect_agreement(const F& f, const Inputs<double>& inputs, double t1, const
   EXPECT_TRUE(same_bits_everywhere(record_here.num_steps, record_there.num_steps)) << M::name;
   EXPECT_TRUE(same_bits_everywhere(record_here.status, record_there.status)) << M::name;
   auto near = [&](const auto& a, const auto& b, const char* what) {
-    const auto x = on_host(a), y = on_host(b);
+    const auto x = on_host(a);
+    const auto y = on_host(b);
     double size = 0;
     for (std::size_t i = 0; i < y.extent(0); ++i)
       for (std::size_t j = 0; j < y.extent(1); ++j) size = std::max(size, std::abs(y(i, j)));

@@ -83,12 +83,17 @@ TEST(Integral, IsLeftOutOfTheErrorControl_UnlessAsked) {
   EXPECT_TRUE(same_bits_everywhere(controlled.states, ordinary.states));
 }
 
+struct One {
+  template <class T, int N, int P>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const State<T, N>&,
+                                           const Params<T, P>&) const {
+    return T(1);
+  }
+};
 TEST(Integral, OfAConstant_IsTheTime) {
   const Inputs<double> inputs{matrix<double>({{1.0}}), matrix<double>({{0.3}})};
   const auto ensemble = inputs.ensemble(1.0, 4.0);
-  const auto recorded = record(
-      Exec(), WithIntegral{Decay{}, [](auto t, const auto&, const auto&) { return t * 0.0 + 1.0; }},
-      Tsit5{}, ensemble);
+  const auto recorded = record(Exec(), WithIntegral{Decay{}, One{}}, Tsit5{}, ensemble);
   EXPECT_NEAR(on_host(recorded.states)(0, 1), 3.0, 1e-14);
 }
 

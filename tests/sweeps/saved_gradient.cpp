@@ -150,7 +150,7 @@ struct NanInOne {
   template <class T>
   KOKKOS_FUNCTION T operator()(const T&, const State<T, 2>& u, const Params<T, 4>&,
                                SaveIndex at) const {
-    const T nan(Kokkos::Experimental::quiet_NaN_v<double>);
+    const T nan(not_a_number());
     return at.trajectory == 3 && at.save == 1 ? nan : u[0] * u[1];
   }
 };

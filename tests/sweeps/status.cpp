@@ -21,7 +21,7 @@ struct GrowthBelow20 {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T&, const State<T, 1>& u,
                                                      const Params<T, 0>&) const {
-    return {select(u[0] > T(20), T(nan_value), u[0])};
+    return {select(u[0] > T(20), T(not_a_number()), u[0])};
   }
 };
 
@@ -97,7 +97,7 @@ struct OneThenNaN {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T& t, const State<T, 1>&,
                                                      const Params<T, 0>&) const {
-    return {select(t == T(0), T(1), T(nan_value))};
+    return {select(t == T(0), T(1), T(not_a_number()))};
   }
 };
 

@@ -20,7 +20,7 @@ struct DecayWithin {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T& t, const State<T, 1>& u,
                                                      const Params<T, 1>& p) const {
-    return {select(t < T(low) || t > T(high), T(nan_value), -p[0] * u[0])};
+    return {select(t < T(low) || t > T(high), T(not_a_number()), -p[0] * u[0])};
   }
 };
 

@@ -52,7 +52,7 @@ constexpr int shift_of(std::string_view function) { return function == "acosh" ?
 // The function f(x): F(sqrt) defines of::sqrt.
 namespace of {
 #define NAMED(NAME, SLOPE) \
-  FUNCTION(NAME, gradsolve::NAME(x + std::integral_constant<int, shift_of(#NAME)>::value))
+  FUNCTION(NAME, gradsolve::NAME(x + int(gradsolve::Index<shift_of(#NAME)>{})))
 GRADSOLVE_FOR_EACH_FUNCTION(NAMED)
 #undef NAMED
 }  // namespace of

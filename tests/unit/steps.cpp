@@ -65,7 +65,9 @@ TEST(Combine, LeavesTheSumAlone_WhereAllWeightsAreZero) {
   Vector<double, 1> sum{7};
   // Stage 0 has no stages before it, and no later stage of the solution uses its last one.
   EXPECT_FALSE((gradsolve::detail::combine<gradsolve::detail::StageRow<M, 0>>(k, sum)));
-  EXPECT_FALSE((gradsolve::detail::combine<gradsolve::detail::StageColumn<M, 5>>(k, sum)));
+  EXPECT_FALSE(
+      (gradsolve::detail::combine<
+          gradsolve::detail::StageColumn<M, 5, gradsolve::detail::SolutionStages<M>>>(k, sum)));
   EXPECT_EQ(sum[0], 7);
 }
 

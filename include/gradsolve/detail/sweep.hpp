@@ -19,8 +19,9 @@ namespace gradsolve::detail {
 template <class F, class Exec, class Scalar, int Width>
 constexpr int lane_width() {
   constexpr int simd = Backend<Exec>::simd_width(sizeof(Scalar));
-  if constexpr (Width > 0) return Width;
-  if constexpr (simd == 1 || branches_v<F>)
+  if constexpr (Width > 0)
+    return Width;
+  else if constexpr (simd == 1 || branches_v<F>)
     return 1;
   else
     return SystemOn<F, Pack<Scalar, simd>> ? simd : 1;

@@ -106,7 +106,11 @@ KOKKOS_FORCEINLINE_FUNCTION void store(ScalarOf<L>* to, const L& value) {
 
 namespace detail {
 
-#if defined(__AVX512F__)
+#if defined(__CUDACC__)
+// nvcc lets no vector type into a function that could run on a GPU: in such a build the host's
+// sweeps take one trajectory a thread at a time.
+inline constexpr int simd_bytes = 0;
+#elif defined(__AVX512F__)
 inline constexpr int simd_bytes = 64;
 #elif defined(__AVX__)
 inline constexpr int simd_bytes = 32;
@@ -119,7 +123,7 @@ inline constexpr int simd_bytes = 16;
 template <class Exec>
 struct Backend {
   static constexpr int simd_width(std::size_t bytes) {
-    return simd_bytes / static_cast<int>(bytes);
+    return simd_bytes > 0 ? simd_bytes / static_cast<int>(bytes) : 1;
   }
   static constexpr int threads_per_slice = 1;
   static constexpr int slices_per_team = 1;
