@@ -72,9 +72,9 @@ void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::vjp");
   static_assert(Cotangent::rank() == 2, "cotangents are a View of rank 2: (n, N)");
+  const auto sweep = reverse_sweep<false, Width>("vjp", exec, system, record, ensemble);
   check_shape<Exec, Scalar>("vjp", "cotangents", cotangents, record.size(), F::num_states);
-  reverse_sweep<false, Width>("vjp", exec, system, record, ensemble)
-      .run(CotangentSeed<Scalar>{strided_const(cotangents)}, false, out);
+  sweep.run(CotangentSeed<Scalar>{strided_const(cotangents)}, false, out);
 }
 
 /// The same for cotangents of the states at save times, (n, saves, N).
@@ -85,10 +85,10 @@ void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
          const Cotangent& cotangents, Gradient<Scalar, MemorySpace>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::vjp");
+  const auto sweep = reverse_sweep<false, Width>("vjp", exec, system, record, ensemble);
   check_saves("vjp", times, ensemble);
   check_saved_shape("vjp", "cotangents", cotangents, record.size(), times.size(), F::num_states);
-  reverse_sweep<false, Width>("vjp", exec, system, record, ensemble)
-      .run(SavedCotangentSeed<Scalar>{times.access(), strided_const(cotangents)}, false, out);
+  sweep.run(SavedCotangentSeed<Scalar>{times.access(), strided_const(cotangents)}, false, out);
 }
 
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,

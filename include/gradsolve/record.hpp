@@ -35,7 +35,8 @@ bool prepare(const Exec& exec, Record<M, S, MemorySpace>& r, int n, int num_stat
   resize(exec, mesh.t0, n, "gradsolve::Mesh::t0");
   resize(exec, mesh.t1, n, "gradsolve::Mesh::t1");
   if (r.overflow.data() == nullptr)
-    r.overflow = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>("gradsolve::Record::overflow");
+    r.overflow = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradsolve::Record::overflow"));
   const auto order = mesh.order;
   Kokkos::parallel_for(
       "gradsolve::record::order", Kokkos::RangePolicy<Exec>(exec, 0, order.extent(0)),

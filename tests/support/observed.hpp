@@ -53,9 +53,9 @@ void expect_saved_gradient_of_the_oracle(const F& f, const Loss& loss, const Inp
   const auto at = at_saves(times, loss);
   const auto plain = gradient(Exec(), f, recorded, ensemble, at);
   const auto result = gradient_with_times(Exec(), f, recorded, ensemble, at);
-  EXPECT_TRUE(same_bits_everywhere(plain.loss, result.loss));
   const auto value = on_host(result.loss), dt0 = on_host(result.t0), dt1 = on_host(result.t1);
   const auto du0 = on_host(result.u0), dparams = on_host(result.params);
+  const auto plain_value = on_host(plain.loss);
   const auto plain_du0 = on_host(plain.u0), plain_dparams = on_host(plain.params);
   const auto dsaves = on_host(result.save_times);
   const auto u0 = on_host(inputs.u0), params = on_host(inputs.params);
@@ -81,6 +81,7 @@ void expect_saved_gradient_of_the_oracle(const F& f, const Loss& loss, const Inp
     auto near = [&](double x, long double y, const std::string& what) {
       EXPECT_LE(relative_difference(x, y, size), tolerance) << name << what;
     };
+    EXPECT_NEAR(plain_value(i), value(i), 1e-14 * std::abs(value(i))) << name << "loss";
     near(value(i), loss_of(reference::convert_variables<reference::Complex>(variables)).real(),
          "loss");
     for (int j = 0; j < F::num_states; ++j) {

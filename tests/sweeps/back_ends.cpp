@@ -39,7 +39,7 @@ void expect_agreement(const F& f, const Inputs<double>& inputs, double t1, const
       for (std::size_t j = 0; j < y.extent(1); ++j) size = std::max(size, std::abs(y(i, j)));
     for (std::size_t i = 0; i < y.extent(0); ++i)
       for (std::size_t j = 0; j < y.extent(1); ++j)
-        ASSERT_LE(relative_difference(x(i, j), y(i, j), 0.1 * size), 1e-12)
+        ASSERT_LE(relative_difference(x(i, j), y(i, j), size), 1e-12)
             << M::name << ", " << what << ", trajectory " << i;
   };
   near(record_here.states, record_there.states, "states");

@@ -40,7 +40,9 @@ void expect_no_call_outside_the_span(double t0, double t1) {
         const auto free = solve<M>(Decay{}, {1.0}, {-2.0}, t0, t1, options);
         EXPECT_EQ(r.status, Status::success) << M::name;
         EXPECT_EQ(r.rejected, free.rejected) << M::name;  // none because of a NaN
-        EXPECT_EQ(r.ends, free.ends) << M::name;
+        ASSERT_EQ(r.ends.size(), free.ends.size()) << M::name;
+        for (std::size_t k = 0; k < r.ends.size(); ++k)  // the two are compiled apart
+          EXPECT_NEAR(r.ends[k], free.ends[k], 1e-12 * span) << M::name;
         EXPECT_TRUE(std::isfinite(r.dparams[0])) << M::name;
         EXPECT_NEAR(r.u[0], std::exp(2 * (t1 - t0)), 1e-4 * r.u[0]) << M::name;
       }

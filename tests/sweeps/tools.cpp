@@ -41,9 +41,12 @@ class Watch {
     tools::set_begin_parallel_for_callback(see_kernel);
     tools::set_begin_parallel_reduce_callback(see_kernel);
     tools::set_begin_parallel_scan_callback(see_kernel);
-    tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char* label,
-                                         const void*,
-                                         std::uint64_t) { allocations.push_back(label); });
+    tools::set_allocate_data_callback(
+        [](Kokkos_Profiling_SpaceHandle, const char* label, const void*, std::uint64_t) {
+          // A pool of CUDA's, filled launch by launch.
+          if (std::string(label) != "Kokkos::CudaSpace::TeamScratchMemory")
+            allocations.push_back(label);
+        });
     tools::set_begin_fence_callback([](const char* name, std::uint32_t device, std::uint64_t*) {
       if (std::string(name).rfind("Kokkos::Tools::", 0) == 0) return;  // on behalf of a tool: us
       fences.push_back(name);
