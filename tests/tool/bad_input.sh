@@ -77,7 +77,7 @@ lorenz "--loss least-squares needs --save-times" --loss least-squares "$work/non
 lorenz "none.npy: cannot be read" --save-times 1 --loss least-squares "$work/none.npy"
 lorenz "expected a name that ends in .npy" --save-times 1 --loss least-squares "$work/two_columns.csv"
 lorenz "did you mean 'forward'?" --mode forwards
-lorenz "--method dp5 has none; there is: tsit5, vern7" --method dp5 --hvp
+lorenz "--method dp5 has none; there is: tsit5" --method dp5 --hvp
 lorenz "--precision float has none" --precision float --mode forward
 refuses "the system pleiades has none" gradient --system pleiades --save-times 1
 

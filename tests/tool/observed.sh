@@ -59,7 +59,6 @@ forward_is_reverse() {
   done
 }
 forward_is_reverse 1e-10 --system lorenz --n 37 --save-times 0.1 0.35 0.35 1
-forward_is_reverse 1e-10 --system lorenz --n 37 --method vern7 --save-times 0.3 0.9
 forward_is_reverse 1e-10 --system lotka_volterra --n 37 --shared-params --save-times 1:3:7
 forward_is_reverse 1e-10 --system van_der_pol --n 9 --save-times 1 2
 forward_is_reverse 1e-10 --system magnet --n 9 --save-times 0:5:11
