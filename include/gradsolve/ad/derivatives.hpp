@@ -110,22 +110,26 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pullback(const G& g, const T& t, const Stat
   });
 }
 
-/// Adds the adjoints of all variables from number First on, in as many passes as it takes.
+/// Variables from number First on, and how many of them a pass takes.
+template <bool WithTime, int First, int N, int P>
+struct Passes {
+  static constexpr int count = N + P + (WithTime ? 1 : 0) - First;
+  static constexpr int most = N <= max_unrolled ? max_variables : max_variables_of_large;
+  static constexpr int size = count < most ? count : most;
+  static constexpr int number = (count + most - 1) / most;
+};
+
+/// Adds the adjoints of all variables from number First on.
 template <bool WithTime, int First, class G, class T, int N, int P, int M>
 KOKKOS_FORCEINLINE_FUNCTION void add_pullbacks(const G& g, const T& t, const State<T, N>& u,
                                                const Params<T, P>& p, const Vector<T, M>& w,
                                                Adjoints<T, N, P> bar) {
-  constexpr int count = N + P + (WithTime ? 1 : 0) - First;
-  constexpr int at_once = N <= max_unrolled ? max_variables : max_variables_of_large;
-  static_for<(count + at_once - 1) / at_once>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
-    constexpr int done = pass * at_once;
-    constexpr int size = count - done < at_once ? count - done : at_once;
-    add_pullback<WithTime, First + done, size>(g, t, u, p, w, bar);
+  using All = Passes<WithTime, First, N, P>;
+  static_for<All::number>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
+    constexpr int done = pass * All::most, left = All::count - done;
+    add_pullback < WithTime, First + done, left<All::most ? left : All::most>(g, t, u, p, w, bar);
   });
 }
-
-template <class F, class T>
-concept Differentiable = SystemOn<F, SparseDual<T, 1>>;
 
 /// bar.u = (df/du)^T w, bar.p += (df/dp)^T w and, WithTime, bar.t += (df/dt)^T w: from the system's
 /// own vjp or jacobian where it has one, else by sparse duals.
@@ -140,17 +144,17 @@ KOKKOS_FORCEINLINE_FUNCTION void vjp_inline(const F& f, const T& t, const StateO
     if constexpr (P > 0) axpy(T(1), c.p, bar.p);
     if constexpr (WithTime) bar.t = bar.t + c.t;
   } else {
-    static_assert(Differentiable<F, T>,
+    constexpr int first = HasJacobian<F, T> ? N : 0;
+    using D = SparseDual<T, Passes<WithTime, first, N, P>::size>;
+    static_assert(Passes<WithTime, first, N, P>::count == 0 || SystemOn<F, D>,
                   "gradients need a right-hand side that is a template on its scalar, or one with "
                   "a member vjp(t, u, p, w)");
     bar.u = filled<N>(T(0));
     if constexpr (HasJacobian<F, T>) {
       const Matrix<T, N> jacobian = f.jacobian(t, u, p);
       for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { axpy(w[i], jacobian[i], bar.u); });
-      add_pullbacks<WithTime, N>(f, t, u, p, w, bar);
-    } else {
-      add_pullbacks<WithTime, 0>(f, t, u, p, w, bar);
     }
+    add_pullbacks<WithTime, first>(f, t, u, p, w, bar);
   }
 }
 
