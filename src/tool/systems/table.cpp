@@ -4,8 +4,7 @@
 namespace gradsolve::tool {
 
 const std::vector<const SystemEntry*>& systems() {
-  static const std::vector<const SystemEntry*> all = {&lorenz, &lotka_volterra, &van_der_pol,
-                                                      &linear, &pleiades,       &magnet};
+  static const std::vector<const SystemEntry*> all = {GRADSOLVE_TOOL_SYSTEMS};  // src/CMakeLists.txt
   return all;
 }
 
