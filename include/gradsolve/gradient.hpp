@@ -23,7 +23,7 @@ void gradient(const Exec& exec, const F& system, const Record<M, Scalar, MemoryS
               Gradient<Scalar, MemorySpace>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::gradient");
   detail::reverse_sweep<false, Width>("gradient", exec, system, record, ensemble)
-      .run(detail::seed_of("gradient", loss, ensemble), true, out);
+      .run(detail::seed_of<F>("gradient", loss, ensemble), true, out);
 }
 
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
@@ -48,7 +48,7 @@ void gradient_with_times(const Exec& exec, const F& system,
                          Gradient<Scalar, MemorySpace>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::gradient_with_times");
   detail::reverse_sweep<true, Width>("gradient_with_times", exec, system, record, ensemble)
-      .run(detail::seed_of("gradient_with_times", loss, ensemble), true, out);
+      .run(detail::seed_of<F>("gradient_with_times", loss, ensemble), true, out);
 }
 
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
@@ -87,6 +87,7 @@ void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
   Kokkos::Profiling::ScopedRegion region("gradsolve::vjp");
   const auto sweep = reverse_sweep<false, Width>("vjp", exec, system, record, ensemble);
   check_saves("vjp", times, ensemble);
+  check_accessible<Exec, Cotangent>();
   check_saved_shape("vjp", "cotangents", cotangents, record.size(), times.size(), F::num_states);
   sweep.run(SavedCotangentSeed<Scalar>{times.access(), strided_const(cotangents)}, false, out);
 }
@@ -129,7 +130,7 @@ void record_and_gradient(const Exec& exec, const F& system, M method,
   record<Width>(exec, system, method, ensemble, options, record_out);
   detail::reverse_sweep<false, Width>("record_and_gradient", exec, system, record_out, ensemble)
       .on_kept_states()
-      .run(detail::seed_of("record_and_gradient", loss, ensemble), true, out);
+      .run(detail::seed_of<F>("record_and_gradient", loss, ensemble), true, out);
 }
 
 }  // namespace gradsolve

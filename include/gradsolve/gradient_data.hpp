@@ -3,6 +3,8 @@
 
 #include <gradsolve/mesh/move.hpp>
 
+#include <memory>
+
 namespace gradsolve {
 
 /// What gradient() and its kin leave. A handle: copies share their memory, and a sweep into it
@@ -36,7 +38,7 @@ struct Gradient {
     Kokkos::View<int*, MemorySpace> partial_left_out;
     detail::MovedMesh<Scalar, MemorySpace> moved;
     Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object
-    unsigned taken_before = 0;
+    std::shared_ptr<unsigned> taken_before = std::make_shared<unsigned>(0u);
   } workspace;
 };
 

@@ -17,7 +17,7 @@ void check_options(const Options& options, const char* method, bool has_error_es
 /// trajectories in slices of `width`, whose plan can serve again.
 template <class Exec, class M, class S, class MemorySpace>
 bool prepare(const Exec& exec, Record<M, S, MemorySpace>& r, int n, int num_states, int width) {
-  const bool planned = r.mesh.num_trajectories == n && r.mesh.width == width;
+  const bool planned = r.mesh.planned && r.mesh.num_trajectories == n && r.mesh.width == width;
   resize_rows(exec, r.states, n, num_states, "gradsolve::Record::states");
   resize(exec, r.status, n, "gradsolve::Record::status");
   resize(exec, r.num_steps, n, "gradsolve::Record::num_steps");
@@ -26,6 +26,7 @@ bool prepare(const Exec& exec, Record<M, S, MemorySpace>& r, int n, int num_stat
   if (planned) return true;
 
   Mesh<S, MemorySpace>& mesh = r.mesh;
+  mesh.planned = false;
   mesh.num_trajectories = n;
   mesh.width = width;
   mesh.num_slices = (n + width - 1) / width;
@@ -81,9 +82,11 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
     Kokkos::parallel_for(label, slice_policy(exec, out.mesh.num_slices), kernel);
   };
   auto lay_out = [&](double slack) {
+    out.mesh.planned = false;  // where memory runs out
     plan(exec, out.mesh, out.num_steps, slack);
     reserve(exec, out.mesh.ends, std::size_t(out.mesh.total_rows) * out.mesh.width,
             "gradsolve::Mesh::ends");
+    out.mesh.planned = true;
   };
 
   if (!planned) {

@@ -9,7 +9,8 @@ namespace gradsolve {
 /// Looks after a record in a loop that moves parameters or initial states: records again as
 /// Options::rerecord says. Returns whether it did. With Rerecord::when_stale it replays with the
 /// error ratio first, into `replay`, and records where the largest ratio of a trajectory exceeds
-/// Options::stale_ratio (or is not a number). Synchronises exec.
+/// Options::stale_ratio (or is not a number), or had not reached t1. A new record has no saved
+/// states. Synchronises exec.
 ///
 ///     if (refresh(exec, system, ensemble, record, replay)) ++num_records;
 ///     gradient(exec, system, record, ensemble, loss, out);

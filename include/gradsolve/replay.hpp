@@ -16,7 +16,7 @@ struct Replay {
   /// (n, saves, N) as Record::saved, where save times were given.
   Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> saved;
   /// (n) the largest (error estimate / tolerance) of the steps, 1 at most on the values that were
-  /// recorded: well above 1, the mesh has gone stale. Filled by replay_with_error_ratio().
+  /// recorded: well above 1, the mesh has gone stale. Of the last replay_with_error_ratio().
   Kokkos::View<Scalar*, MemorySpace> error_ratio;
 
   detail::MovedMesh<Scalar, MemorySpace> moved;  ///< Workspace.
@@ -107,6 +107,7 @@ void replay_with_error_ratio(const Exec& exec, const F& system,
   const int n = record.size();
   resize_rows(exec, out.states, n, F::num_states, "gradsolve::Replay::states");
   resize(exec, out.error_ratio, n, "gradsolve::Replay::error_ratio");
+  out.saved = {};
   if (n == 0) return;
   const ErrorRatioKernel<M, F, L> kernel{
       system,

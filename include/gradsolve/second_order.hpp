@@ -33,7 +33,7 @@ void hessian_product(const Exec& exec, const F& system,
   check_direction<Exec>("hessian_product", "du0", du0, ensemble.states());
   check_direction<Exec>("hessian_product", "dparams", dparams, ensemble.params());
   reverse_sweep<false, Width>("hessian_product", exec, system, record, ensemble)
-      .run(seed_of("hessian_product", loss, ensemble),
+      .run(seed_of<F>("hessian_product", loss, ensemble),
            Direction<Scalar>{strided_const(du0), strided_const(dparams)}, out.gradient, out.u0,
            out.params);
 }
@@ -127,6 +127,8 @@ void gauss_newton_product(const Exec& exec, const F& system,
                           const DStates& du0, const DParameters& dparams,
                           GaussNewtonProduct<Scalar, MemorySpace>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::gauss_newton_product");
+  detail::check_data("gauss_newton_product", loss.loss, ensemble.size(), loss.times.size(),
+                     F::num_states);
   jvp<Width>(exec, system, record, ensemble, loss.times, du0, dparams, out.tangent);
   const auto& tangents = out.tangent.saved_tangents;
   const Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>> saves(

@@ -5,7 +5,7 @@
 #include <gradsolve/kernels/tangent_kernel.hpp>
 #include <gradsolve/record_data.hpp>
 
-#include <algorithm>
+#include <memory>
 #include <vector>
 
 /// Forward derivatives along a recorded mesh: exact tangents of the replay, equal to the adjoint's
@@ -32,7 +32,7 @@ struct Sensitivity {
   Kokkos::View<Scalar****, Kokkos::LayoutLeft, MemorySpace> saved_sensitivities;
 
   Kokkos::View<int*, MemorySpace> variable;  ///< Workspace: (C) the variables on the device.
-  std::vector<int> variable_host;
+  std::shared_ptr<std::vector<int>> variable_host = std::make_shared<std::vector<int>>();
   detail::MovedMesh<Scalar, MemorySpace> moved;
 };
 
@@ -102,11 +102,13 @@ void place_variables(const Exec& exec, const Variables& chosen,
   add(chosen.params, P, N, "params");
   if (all.empty())
     for (int i = 0; i < N + P; ++i) all.push_back(i);
-  if (all == out.variable_host) return;
+  if (all == *out.variable_host) return;
   exec.fence("gradsolve::sensitivity: the variables may be in use");
+  // A copy of this object keeps its own variables.
+  out.variable = {};
   resize(exec, out.variable, all.size(), "gradsolve::Sensitivity::variable");
-  out.variable_host = all;
-  const Kokkos::View<const int*, Kokkos::HostSpace> host(out.variable_host.data(), all.size());
+  out.variable_host = std::make_shared<std::vector<int>>(all);
+  const Kokkos::View<const int*, Kokkos::HostSpace> host(out.variable_host->data(), all.size());
   Kokkos::deep_copy(exec, out.variable, host);
   exec.fence("gradsolve::sensitivity: the variables are the host's");
 }

@@ -86,9 +86,13 @@ Solution<M, F, Scalar, MemorySpace> make_solution(const Exec& exec, const F& sys
   if (record.size() != ensemble.size())
     detail::refuse("make_solution", "ensemble", std::to_string(ensemble.size()) + " trajectories",
                    std::to_string(record.size()) + ", as many as were recorded");
-  if (record.kept.data() == nullptr && record.size() > 0)
+  if (!record.options.keep_states)
     detail::refuse("make_solution", "record", "one without its states",
                    "one recorded with Options::keep_states");
+  if (static_cast<int>(record.states.extent(1)) != F::num_states)
+    detail::refuse("make_solution", "record",
+                   "of a system with " + std::to_string(record.states.extent(1)) + " states",
+                   std::to_string(F::num_states) + ": a record of this very system");
   Solution<M, F, Scalar, MemorySpace> solution(system);
   solution.mesh_ = record.mesh;
   solution.kept_ = record.kept;

@@ -162,6 +162,48 @@ TEST(Sensitivities, OfChosenVariables_AreColumnsOfTheWhole_AndTheAdjointsRows) {
                InvalidArgument);
 }
 
+/// u' = p sin u: at u0 = 0 the solution is 0 and du/dp is, while d(du/dp)/du0 = t e^(p t) is not.
+struct Sine {
+  static constexpr int num_states = 1, num_params = 1;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T&, const State<T, 1>& u,
+                                                     const Params<T, 1>& p) const {
+    using gradsolve::sin;
+    return {p[0] * sin(u[0])};
+  }
+};
+
+TEST(Sensitivities, HaveTheirOwnDerivatives_WhereTheyAreZero) {
+  const Inputs<double> inputs{matrix<double>({{0.0}}), matrix<double>({{1.0}})};
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  const WithSensitivities<Sine, 1> system{};
+  const auto recorded = record(Exec(), system, Tsit5{}, ensemble, {.fixed_steps = 100});
+  const auto g = gradient(Exec(), system, recorded, ensemble, Last{});
+  EXPECT_NEAR(on_host(g.u0)(0, 0), std::exp(1.0), 1e-7);
+}
+
+TEST(Handles, ThatAreCopied_ServeAsWellAsTheFirst) {
+  const auto inputs = lotka_volterra(1000), others = spread_around(1000, {2.0, 0.5}, {1, 1, 1, 1});
+  const auto ensemble = inputs.ensemble(0.0, 2.0), other = others.ensemble(0.0, 2.0);
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble);
+  const auto expected = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  Gradient<double, Memory> a;
+  gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{}, a);
+  auto b = a;
+  gradient(Exec(), LotkaVolterra{}, recorded, other, SquaredNorm{}, b);
+  gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{}, a);
+  EXPECT_TRUE(same_bits_everywhere(a.params, expected.params));
+
+  Sensitivity<double, Memory> s;
+  sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {.params = {0}}, s);
+  auto t = s;
+  sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {.params = {3}}, t);
+  sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {.params = {0}}, s);
+  const auto again = sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {.params = {0}});
+  const auto x = cube_on_host(s.sensitivities), y = cube_on_host(again.sensitivities);
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(same_bits(x(i, 0, 0), y(i, 0, 0))) << i;
+}
+
 TEST(RecordAndGradient, IsTheTwoToTheBit) {
   const auto inputs = lotka_volterra(41);
   const auto ensemble = inputs.ensemble(0.0, 2.0);

@@ -318,11 +318,21 @@ TEST(Solution, IsWhatASaveAtThatTimeIs) {
     }
 }
 
-TEST(Solution, OfARecordWithoutStates_IsRefused) {
+struct FirstOf {
+  template <class T, int N, int P>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const State<T, N>& u,
+                                           const Params<T, P>&) const {
+    return u[0];
+  }
+};
+TEST(Solution, OfARecordWithoutStates_OrOfAnotherSystem_IsRefused) {
   const auto inputs = lotka_volterra(2);
   const auto ensemble = inputs.ensemble(0.0, 1.0);
   const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble);
   EXPECT_THROW(make_solution(Exec(), LotkaVolterra{}, recorded, ensemble), InvalidArgument);
+  const auto kept = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.keep_states = true});
+  const WithIntegral another{LotkaVolterra{}, FirstOf{}};
+  EXPECT_THROW(make_solution(Exec(), another, kept, ensemble), InvalidArgument);
 }
 
 }  // namespace

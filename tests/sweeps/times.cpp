@@ -225,6 +225,42 @@ TEST(MovedSpan, ReplaysTheSameStepsInProportion) {
   }
 }
 
+TEST(MovedSpan, OfATrajectoryWithoutSteps_HasNone_WhateverItsNeighboursDo) {
+  const auto inputs = lotka_volterra(4);
+  const auto t0 = column(std::vector<double>(4, 0.0));
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{},
+                               inputs.ensemble(t0, column(std::vector<double>{0, 1, 1, 1})));
+  const auto moved = replay(Exec(), LotkaVolterra{}, recorded,
+                            inputs.ensemble(t0, column(std::vector<double>(4, 1))));
+  const auto states = on_host(moved.states), u0 = on_host(inputs.u0);
+  EXPECT_TRUE(same_row(states, 0, u0, 0));
+  EXPECT_FALSE(same_row(states, 1, u0, 1));
+}
+
+TEST(MovedSpan, ThatLeavesASaveOutside_HasNoLoss) {
+  const auto inputs = lotka_volterra(3);
+  const auto t0 = column(std::vector<double>(3, 0.0));
+  const ColumnOf<double> t1 = column(std::vector<double>(3, 1.0));
+  const auto ensemble = inputs.ensemble(t0, t1);
+  const auto times = save_times(Exec(), ensemble, std::vector{0.5, 1.0});
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble);
+  auto host = Kokkos::create_mirror(Kokkos::HostSpace(), t1);
+  host(0) = 1.0;
+  host(1) = 0.75;  // the second save is beyond it now
+  host(2) = 1.25;
+  Kokkos::deep_copy(t1, host);
+  const auto g =
+      gradient(Exec(), LotkaVolterra{}, recorded, ensemble, at_saves(times, SumOfStates{}));
+  const auto saved = cube_on_host(replay(Exec(), LotkaVolterra{}, recorded, ensemble, times).saved);
+  const auto loss = on_host(g.loss);
+  const auto du0 = on_host(g.u0);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(std::isnan(loss(i)), i == 1) << i;
+    EXPECT_EQ(std::isnan(du0(i, 0)), i == 1) << i;
+    EXPECT_EQ(std::isnan(saved(i, 1, 0)), i == 1) << i;
+  }
+}
+
 TEST(MovedSpan, BackToTheRecordedOne_IsTheRecordToTheBit) {
   const auto inputs = lotka_volterra(7);
   const auto recorded =

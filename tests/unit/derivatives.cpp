@@ -445,6 +445,20 @@ TEST(Derivative, AreFinite_WhereSelectGuardsTheArgument) {
   EXPECT_EQ(select(inside > 0, log(select(inside > 0, inside, 1)), 0).tangent[0], 0.25);
 }
 
+TEST(SecondDerivative, OfPowOfANegativeNumber_IsThatOfThePolynomial) {
+  using gradsolve::pow;
+  using D2 = gradsolve::Dual<D1, 1>;
+  for (const double x : {-1.5, 0.0, 2.0}) {
+    D2 v(variable(x));
+    v.tangent[0] = D1(1);
+    const D2 square = pow(v, 2), cube = pow(v, 3.0), line = pow(v, 1);
+    EXPECT_EQ(square.tangent[0].value, 2 * x);
+    EXPECT_EQ(square.tangent[0].tangent[0], 2);
+    EXPECT_EQ(cube.tangent[0].tangent[0], 6 * x);
+    EXPECT_EQ(line.tangent[0].tangent[0], 0);
+  }
+}
+
 // A10: the derivative of the branch that was not taken is infinite, and must not leak.
 template <class D>
 void expect_safe_select(const D& zero, const D& four) {

@@ -54,6 +54,13 @@ struct SparseDual {
 
 namespace detail {
 
+template <class D>
+inline constexpr bool is_dual = false;
+template <class T, int K>
+inline constexpr bool is_dual<Dual<T, K>> = true;
+template <class T, int K>
+inline constexpr bool is_dual<SparseDual<T, K>> = true;
+
 // The chain rule, for a function of one and of two arguments.
 template <class T, int K>
 KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain(const T& value, const T& dx, const Dual<T, K>& x) {
@@ -109,7 +116,11 @@ KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain_function(const T& value, const T& d
   Dual<T, K> r;
   r.value = value;
   static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-    r.tangent[k] = select(x.tangent[k] == T(0), T(0), T(dx * x.tangent[k]));
+    // A dual may be 0 and yet have derivatives.
+    if constexpr (is_dual<T>)
+      r.tangent[k] = dx * x.tangent[k];
+    else
+      r.tangent[k] = select(x.tangent[k] == T(0), T(0), T(dx * x.tangent[k]));
   });
   return r;
 }
@@ -118,13 +129,6 @@ KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain_function(const T& value, cons
                                                             const SparseDual<T, K>& x) {
   return chain(value, dx, x);
 }
-
-template <class D>
-inline constexpr bool is_dual = false;
-template <class T, int K>
-inline constexpr bool is_dual<Dual<T, K>> = true;
-template <class T, int K>
-inline constexpr bool is_dual<SparseDual<T, K>> = true;
 
 template <class D>
 concept AnyDual = is_dual<D>;
@@ -249,10 +253,11 @@ KOKKOS_FORCEINLINE_FUNCTION D abs(const D& x) {
 }
 
 namespace detail {
-// The derivatives of z = x^y to x and to y: 0 where y or z is 0, not zero times infinity.
+// The derivatives of z = x^y to x and to y: 0 where x and y, or z, are 0, not zero times infinity.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T pow_slope_of_base(const T& x, const T& y) {
-  return select(y == T(0), T(0), T(y * pow(x, y - T(1))));
+  const auto origin = x == T(0) && y == T(0);
+  return select(origin, T(0), T(y * pow(select(origin, T(1), x), y - T(1))));
 }
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T pow_slope_of_exponent(const T& x, const T& z) {
@@ -265,7 +270,14 @@ KOKKOS_FORCEINLINE_FUNCTION T pow_slope_of_exponent(const T& x, const T& z) {
 template <detail::AnyDual D, detail::ConstantFor<D> A>
 KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const A& a) {
   using T = typename D::T;
-  return detail::chain(T(pow(x.value, T(a))), detail::pow_slope_of_base(x.value, T(a)), x);
+  if constexpr (std::is_arithmetic_v<A>) {
+    // The exponent stays a plain number: as a dual it would ask for the logarithm of x.
+    const T slope = a == A(0) ? T(0) : T(T(a) * pow(x.value, a - A(1)));
+    return detail::chain_function(T(pow(x.value, a)), slope, x);
+  } else {
+    return detail::chain_function(T(pow(x.value, T(a))), detail::pow_slope_of_base(x.value, T(a)),
+                                  x);
+  }
 }
 template <detail::AnyDual D, detail::ConstantFor<D> A>
 KOKKOS_FORCEINLINE_FUNCTION D pow(const A& a, const D& y) {

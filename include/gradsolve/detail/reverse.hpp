@@ -10,16 +10,16 @@
 namespace gradsolve::detail {
 
 /// The seed of the reverse sweep for what a user calls a loss.
-template <class Loss, class States, class Parameters>
+template <class F, class Loss, class States, class Parameters>
 auto seed_of(const char*, const Loss& loss, const Ensemble<States, Parameters>&) {
   return FinalLossSeed<Loss>{loss};
 }
-template <class Loss, class S, class MemorySpace, class States, class Parameters>
+template <class F, class Loss, class S, class MemorySpace, class States, class Parameters>
 auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss,
              const Ensemble<States, Parameters>& ensemble) {
   check_saves(function, loss.times, ensemble);
   if constexpr (std::is_same_v<Loss, LeastSquares<S>>)
-    check_data(function, loss.loss, ensemble.size(), loss.times.size(), ensemble.num_states());
+    check_data(function, loss.loss, ensemble.size(), loss.times.size(), F::num_states);
   return SavedLossSeed<Loss, S>{loss.times.access(), loss.loss};
 }
 
@@ -136,7 +136,7 @@ class ReverseSweep {
     auto& work = out.workspace;
     if (work.taken.data() == nullptr)
       work.taken = Kokkos::View<unsigned, MemorySpace>(
-          Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));
+          Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));  // 0, as *taken_before
     KeptStates<Scalar> kept;
     kept.recorded = on_kept_states_ ? record_.kept.data() : nullptr;
     kept.final_states = record_.states.data();
@@ -146,9 +146,9 @@ class ReverseSweep {
                          : reserve_buffer(exec_, record_.mesh, numbers_a_state, work.buffer);
     kept.buffer = work.buffer.data();
     kept.taken = work.taken.data();
-    kept.taken_before = work.taken_before;
+    kept.taken_before = *work.taken_before;
     // Every slot takes one slice too many, after its first.
-    work.taken_before += record_.mesh.num_slices;
+    *work.taken_before += record_.mesh.num_slices;
     return kept;
   }
 
@@ -164,6 +164,8 @@ class ReverseSweep {
       sum_rows<Exec, Scalar, MemorySpace>(exec_, strided_const(each), record_.size(), P,
                                           work.partial, work.partial_left_out, strided(sum),
                                           out.left_out.data());
+    } else {
+      out.left_out = {};
     }
   }
 

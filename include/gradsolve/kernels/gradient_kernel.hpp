@@ -220,6 +220,10 @@ struct GradientKernel {
     SaveCursor<L, -1> cursor(seed.saves, lanes, steps.begin(), t_final);
     StateOf<F, T> u_first;
     copy(u_final, u_first);  // of a trajectory without steps
+    L last;
+    const MaskOf<L> left = cursor.left(last);
+    const L direction = select(t_final < steps.begin(), L(-1), L(1));
+    spoil_loss(left && direction * (last - t_final) > L(0), bar);
     for_each_backward(
         steps, kept,
         [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
@@ -340,6 +344,7 @@ struct GradientKernel {
                                                   Cotangent& bar) const {
     L time;
     for (MaskOf<L> now = cursor.left(time); any(now); now = cursor.left(time)) {
+      spoil_loss(now && time != steps.begin(), bar);
       StateOf<F, T> w = filled<N>(T(0));
       T time_bar(0);
       bar.loss = bar.loss +
@@ -362,6 +367,12 @@ struct GradientKernel {
     const T slope = dot(bar.lambda, evaluate(f, T(t1), u, p));
     bar.t1 = choose(empty, bar.t1 + slope, bar.t1);
     bar.t0 = choose(empty, bar.t0 - slope, bar.t0);
+  }
+
+  /// A save outside of the span, which has moved since the save times were checked, has no state.
+  KOKKOS_FORCEINLINE_FUNCTION void spoil_loss(const MaskOf<L>& outside, Cotangent& bar) const {
+    const S nan = Kokkos::Experimental::quiet_NaN_v<S>;
+    bar.loss = choose(outside, T(L(nan)), bar.loss);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void write_save_time(const LaneIndices<L>& lanes,

@@ -107,12 +107,16 @@ class StateSaver<M, F, T, SavesTo<Sink>> {
                                          const L& t0, const L& t1)
       : to_(to), lanes_(lanes), cursor_(to.saves, lanes, t0, t1) {}
 
-  /// Saves at t0.
+  /// Saves at t0. Those before it, of a span that has moved since they were checked, are NaN.
   KOKKOS_FORCEINLINE_FUNCTION void start(const L& t0, const StateOf<F, T>& u) {
     L time;
     for (auto now = cursor_.find(t0, MaskOf<L>(true), time); any(now);
-         now = cursor_.find(t0, MaskOf<L>(true), time))
-      write(now, u);
+         now = cursor_.find(t0, MaskOf<L>(true), time)) {
+      const S nan = Kokkos::Experimental::quiet_NaN_v<S>;
+      StateOf<F, T> v = filled<N>(T(L(nan)));
+      keep_where(time == t0, u, v);
+      write(now, v);
+    }
   }
 
   /// Saves in (t, t_end] of a step from u to u_new, in the lanes that take it.

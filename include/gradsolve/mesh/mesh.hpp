@@ -18,6 +18,7 @@ namespace gradsolve {
 /// identity.
 template <class Scalar, class MemorySpace>
 struct Mesh {
+  bool planned = false;  ///< Whether its storage is laid out.
   int num_trajectories = 0;
   int width = 0;
   int num_slices = 0;

@@ -61,9 +61,13 @@ struct MoveEnds {
     const S ratio = old_t1 == old_t0 ? S(0) : (new_t1 - new_t0) / (old_t1 - old_t0);
     for (int row = 0; row < mesh.num_rows[slice]; ++row) {
       const S t = mesh.ends[first + std::int64_t(row) * mesh.width];
-      ends[first + std::int64_t(row) * mesh.width] = still         ? t
-                                                     : t == old_t1 ? new_t1
-                                                                   : new_t0 + (t - old_t0) * ratio;
+      S& end = ends[first + std::int64_t(row) * mesh.width];
+      if (still)
+        end = t;
+      else if (old_t0 == old_t1)
+        end = new_t0;  // it has no steps
+      else
+        end = t == old_t1 ? new_t1 : new_t0 + (t - old_t0) * ratio;
     }
   }
 };

@@ -22,7 +22,7 @@ struct SaveTimesAccess {
   int size = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION S time(int trajectory, int save) const {
-    return times[std::size_t(trajectory) * stride_trajectory + save * stride_save];
+    return times[std::size_t(trajectory) * stride_trajectory + std::size_t(save) * stride_save];
   }
   KOKKOS_FORCEINLINE_FUNCTION int count(int trajectory) const {
     return counts == nullptr ? size : counts[trajectory];
@@ -40,9 +40,9 @@ struct CheckSaveTimes {
 
   KOKKOS_FUNCTION void operator()(int trajectory, std::int64_t& first) const {
     const S begin = t0(trajectory), end = t1(trajectory);
-    if (begin - begin != S(0) || end - end != S(0)) return;  // its status will say so
     const int count = saves.count(trajectory);
     if (count < 0 || count > saves.size) return note(trajectory, 0, bad_count, first);
+    if (begin - begin != S(0) || end - end != S(0)) return;  // its status will say so
     const S direction = end < begin ? S(-1) : S(1);
     S before = begin;
     for (int save = 0; save < count; ++save) {
@@ -176,6 +176,10 @@ auto save_times(const Exec& exec, const Ensemble<States, Parameters>& ensemble, 
     if (counts.data() != nullptr && static_cast<int>(counts.extent(0)) != n)
       refuse("save_times", "counts", "a View of " + std::to_string(counts.extent(0)),
              std::to_string(n) + ", as many as the ensemble has trajectories");
+    static_assert(Kokkos::SpaceAccessibility<Exec, typename Counts::memory_space>::accessible,
+                  "a View of counts must be accessible from the execution space");
+    if (counts.extent(0) > 1 && counts.stride(0) != 1)
+      refuse("save_times", "counts", "a View of stride " + std::to_string(counts.stride(0)), "1");
     SaveTimes<S, MemorySpace> result;
     result.num_trajectories_ = n;
     const std::size_t k = times.extent(rank - 1);

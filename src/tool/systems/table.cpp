@@ -4,7 +4,8 @@
 namespace gradsolve::tool {
 
 const std::vector<const SystemEntry*>& systems() {
-  static const std::vector<const SystemEntry*> all = {GRADSOLVE_TOOL_SYSTEMS};  // src/CMakeLists.txt
+  static const std::vector<const SystemEntry*> all = {
+      GRADSOLVE_TOOL_SYSTEMS};  // src/CMakeLists.txt
   return all;
 }
 
