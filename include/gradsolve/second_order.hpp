@@ -101,12 +101,7 @@ struct WeightTangents {
 
   KOKKOS_FUNCTION void operator()(int trajectory, int save) const {
     for (int i = 0; i < num_states; ++i) {
-      S w(0);
-      if (i < loss.num_observed) {
-        const S d = loss.data(trajectory, save, i);
-        if (d == d)
-          w = loss.weights.data == nullptr ? S(2) : S(2) * loss.weights(trajectory, save, i);
-      }
+      const S w = S(2) * loss.observation({trajectory, save}, i).weight;
       S& tangent = tangents(trajectory, save, i);
       // A weight of zero takes out a save that was not reached, too.
       tangent = w == S(0) ? S(0) : w * tangent;
@@ -157,9 +152,7 @@ struct FisherEntry {
     S sum(0);
     for (int save = 0; save < num_saves; ++save)
       for (int i = 0; i < loss.num_observed; ++i) {
-        const S d = loss.data(trajectory, save, i);
-        if (d != d) continue;
-        const S w = loss.weights.data == nullptr ? S(1) : loss.weights(trajectory, save, i);
+        const S w = loss.observation({trajectory, save}, i).weight;
         if (w != S(0)) sum += w * at(trajectory, save, i, a) * at(trajectory, save, i, b);
       }
     fisher(trajectory, a, b) = sum;

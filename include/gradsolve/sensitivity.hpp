@@ -84,6 +84,22 @@ void tangent_sweep(const char* label, const Exec& exec, const F& system,
   Kokkos::parallel_for(label, slice_policy(exec, record.mesh.num_slices), kernel);
 }
 
+template <int Width, class Exec, class F, class M, class Scalar, class MemorySpace, class States,
+          class Parameters, class Saves, class DStates, class DParameters>
+void jvp_with(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
+              const Ensemble<States, Parameters>& ensemble, const Saves& saves, const DStates& du0,
+              const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
+  Kokkos::Profiling::ScopedRegion region("gradsolve::jvp");
+  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>>("jvp", record, ensemble);
+  check_direction<Exec>("jvp", "du0", du0, ensemble.states());
+  check_direction<Exec>("jvp", "dparams", dparams, ensemble.params());
+  resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Tangent::states");
+  resize_rows(exec, out.tangents, record.size(), F::num_states, "gradsolve::Tangent::tangents");
+  const GivenDirection<Scalar> direction{{strided_const(du0), strided_const(dparams)}};
+  tangent_sweep<Width>("gradsolve::jvp", exec, system, record, ensemble, direction, out.states,
+                       tangent_sink<false>(out.tangents), saves, out.moved);
+}
+
 /// Checks the variables and puts them on the device: u0 by their number, params after them.
 template <class F, class Exec, class Scalar, class MemorySpace>
 void place_variables(const Exec& exec, const Variables& chosen,
@@ -139,17 +155,8 @@ template <int Width = 0, class Exec, class F, class M, class Scalar, class Memor
 void jvp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
          const Ensemble<States, Parameters>& ensemble, const DStates& du0,
          const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
-  using namespace detail;
-  Kokkos::Profiling::ScopedRegion region("gradsolve::jvp");
-  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>>("jvp", record, ensemble);
-  check_direction<Exec>("jvp", "du0", du0, ensemble.states());
-  check_direction<Exec>("jvp", "dparams", dparams, ensemble.params());
-  resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Tangent::states");
-  resize_rows(exec, out.tangents, record.size(), F::num_states, "gradsolve::Tangent::tangents");
   out.saved = out.saved_tangents = {};
-  const GivenDirection<Scalar> direction{{strided_const(du0), strided_const(dparams)}};
-  tangent_sweep<Width>("gradsolve::jvp", exec, system, record, ensemble, direction, out.states,
-                       tangent_sink<false>(out.tangents), NoSaves{}, out.moved);
+  detail::jvp_with<Width>(exec, system, record, ensemble, detail::NoSaves{}, du0, dparams, out);
 }
 
 /// The same, with the saved states and their derivatives.
@@ -159,22 +166,14 @@ void jvp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
          const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, MemorySpace>& times,
          const DStates& du0, const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
   using namespace detail;
-  Kokkos::Profiling::ScopedRegion region("gradsolve::jvp");
-  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>>("jvp", record, ensemble);
   check_saves("jvp", times, ensemble);
-  check_direction<Exec>("jvp", "du0", du0, ensemble.states());
-  check_direction<Exec>("jvp", "dparams", dparams, ensemble.params());
-  const int n = record.size();
-  resize_rows(exec, out.states, n, F::num_states, "gradsolve::Tangent::states");
-  resize_rows(exec, out.tangents, n, F::num_states, "gradsolve::Tangent::tangents");
-  resize_saves(exec, out.saved, n, times.size(), F::num_states, "gradsolve::Tangent::saved");
-  resize_saves(exec, out.saved_tangents, n, times.size(), F::num_states,
+  resize_saves(exec, out.saved, ensemble.size(), times.size(), F::num_states,
+               "gradsolve::Tangent::saved");
+  resize_saves(exec, out.saved_tangents, ensemble.size(), times.size(), F::num_states,
                "gradsolve::Tangent::saved_tangents");
   SavesTo<TangentSink<Scalar>> saves{times.access(), tangent_sink<true>(out.saved_tangents)};
   saves.sink.states = strided(out.saved);
-  const GivenDirection<Scalar> direction{{strided_const(du0), strided_const(dparams)}};
-  tangent_sweep<Width>("gradsolve::jvp", exec, system, record, ensemble, direction, out.states,
-                       tangent_sink<false>(out.tangents), saves, out.moved);
+  jvp_with<Width>(exec, system, record, ensemble, saves, du0, dparams, out);
 }
 
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,

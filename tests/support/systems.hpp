@@ -118,6 +118,17 @@ struct Relaxation {
   }
 };
 
+/// y' = p sqrt(t), not a number before t = 0.
+struct SquareRootOfTime {
+  static constexpr int num_states = 1, num_params = 1;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T& t, const State<T, 1>&,
+                                                     const Params<T, 1>& p) const {
+    using gradsolve::sqrt;
+    return {p[0] * sqrt(t)};
+  }
+};
+
 /// x' = v, v' = -x. No parameters.
 struct Oscillator {
   static constexpr int num_states = 2, num_params = 0;

@@ -63,17 +63,6 @@ TEST(NonFinite, A3AFirstTrialAsLongAsTheSpanIsRejected) {
   EXPECT_TRUE(std::isfinite(r.u[0]));
 }
 
-/// y' = p sqrt(t)
-struct SquareRootOfTime {
-  static constexpr int num_states = 1, num_params = 1;
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T& t, const State<T, 1>&,
-                                                     const Params<T, 1>& p) const {
-    using gradsolve::sqrt;
-    return {p[0] * sqrt(t)};
-  }
-};
-
 TEST(NonFinite, A4NeverBeforeT0) {
   const auto r = solve(SquareRootOfTime{}, {1.0}, {0.5}, 0.0, 8e-3, {.rtol = 1e-6, .atol = 1e-9});
   EXPECT_EQ(r.status, Status::success);

@@ -168,20 +168,9 @@ TEST(Times, OfAnEmptySpan_AreF) {
   EXPECT_EQ(d.t0, -f);
 }
 
-/// y' = p sqrt(t), not a number before t = 0.
-struct Root {
-  static constexpr int num_states = 1, num_params = 1;
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T& t, const State<T, 1>&,
-                                                     const Params<T, 1>& p) const {
-    using gradsolve::sqrt;
-    return {p[0] * sqrt(t)};
-  }
-};
-
 // A4: d y / d t1 = f(t1).
 TEST(Times, OfAFunctionThatStartsAtT0_StayWithinTheSpan) {
-  const One d = differentiate<Root>({}, {1.0}, {0.5}, 0.0, 8e-3);
+  const One d = differentiate<SquareRootOfTime>({}, {1.0}, {0.5}, 0.0, 8e-3);
   EXPECT_NEAR(d.loss, 1.0002385139176, 1e-9);
   EXPECT_NEAR(d.params[0], 4.77027835199950e-4, 1e-9);
   EXPECT_NEAR(d.t1, 0.0447213595499958, 1e-6);

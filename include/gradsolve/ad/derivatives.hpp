@@ -127,7 +127,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pullbacks(const G& g, const T& t, const Sta
   using All = Passes<WithTime, First, N, P>;
   static_for<All::number>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
     constexpr int done = pass * All::most, left = All::count - done;
-    add_pullback < WithTime, First + done, left<All::most ? left : All::most>(g, t, u, p, w, bar);
+    constexpr int size = left < All::most ? left : All::most;
+    add_pullback<WithTime, First + done, size>(g, t, u, p, w, bar);
   });
 }
 

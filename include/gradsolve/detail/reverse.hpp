@@ -185,16 +185,4 @@ auto reverse_sweep(const char* function, const Exec& exec, const F& system,
       function, exec, system, record, ensemble);
 }
 
-/// A matrix of numbers for every trajectory.
-template <class Exec, class S, class V>
-void check_shape(const char* function, const char* argument, const V& view, int rows, int columns) {
-  check_accessible<Exec, V>();
-  static_assert(std::is_same_v<S, typename V::non_const_value_type>,
-                "it has the scalar type of the ensemble");
-  if (view.data() == nullptr) return;
-  if (int(view.extent(0)) != rows || int(view.extent(1)) != columns)
-    refuse(function, argument, shape_text(view.extent(0), view.extent(1)),
-           shape_text(rows, columns));
-}
-
 }  // namespace gradsolve::detail

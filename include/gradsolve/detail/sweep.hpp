@@ -66,18 +66,25 @@ void check_record(const char* function, const Rec& record,
                ": record and replay on the same execution space, with the same system");
 }
 
-/// A direction (or cotangent) has the shape of what it belongs to, or no memory: zero.
+/// Numbers that a sweep reads, of rank 1 or 2; without memory they are zero, and fit anything.
+template <class Exec, class S, class V>
+void check_shape(const char* function, const char* argument, const V& view, std::size_t rows,
+                 std::size_t columns) {
+  check_accessible<Exec, V>();
+  static_assert(std::is_same_v<S, typename V::non_const_value_type>,
+                "directions and cotangents have the scalar type of the ensemble");
+  if (view.data() == nullptr) return;
+  const std::size_t view_columns = V::rank() == 2 ? view.extent(1) : 1;
+  if (view.extent(0) != rows || view_columns != columns)
+    refuse(function, argument, shape_text(view.extent(0), view_columns), shape_text(rows, columns));
+}
+
+/// A direction has the shape of what it belongs to.
 template <class Exec, class D, class V>
 void check_direction(const char* function, const char* argument, const D& direction, const V& of) {
-  check_accessible<Exec, D>();
   static_assert(D::rank() == V::rank(), "a direction has the rank of what it is a direction of");
-  static_assert(std::is_same_v<typename D::non_const_value_type, typename V::non_const_value_type>,
-                "a direction has the scalar type of the ensemble");
-  if (direction.data() == nullptr) return;
-  auto columns = [](const auto& v) { return v.rank() == 2 ? v.extent(1) : std::size_t(1); };
-  if (direction.extent(0) != of.extent(0) || columns(direction) != columns(of))
-    refuse(function, argument, shape_text(direction.extent(0), columns(direction)),
-           shape_text(of.extent(0), columns(of)));
+  check_shape<Exec, typename V::non_const_value_type>(function, argument, direction, of.extent(0),
+                                                      V::rank() == 2 ? of.extent(1) : 1);
 }
 
 /// Save times belong to the ensemble.

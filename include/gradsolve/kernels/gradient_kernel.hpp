@@ -202,9 +202,7 @@ struct GradientKernel {
                       [&](const L& t, const L& t_end, const StateOf<F, T>& u)
                           GRADSOLVE_INLINE_LAMBDA {
                             step_back(t_end != t, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
-                              TimeAdjoints<T> tbar;
-                              step_adjoint<WithTimes, M>(f, t, t_end, u, p, c.lambda, c.p, tbar);
-                              add_times(steps, t_final, t, t_end, tbar, c);
+                              plain_step(steps, t_final, t, t_end, u, p, c);
                             });
                           });
   }
@@ -221,9 +219,7 @@ struct GradientKernel {
     StateOf<F, T> u_first;
     copy(u_final, u_first);  // of a trajectory without steps
     L last;
-    const MaskOf<L> left = cursor.left(last);
-    const L direction = select(t_final < steps.begin(), L(-1), L(1));
-    spoil_loss(left && direction * (last - t_final) > L(0), bar);
+    spoil_loss(cursor.find(t_final, MaskOf<L>(true), last), bar);
     for_each_backward(
         steps, kept,
         [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
@@ -236,9 +232,7 @@ struct GradientKernel {
             });
           } else {
             step_back(moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
-              TimeAdjoints<T> tbar;
-              step_adjoint<WithTimes, M>(f, t, t_end, u, p, c.lambda, c.p, tbar);
-              add_times(steps, t_final, t, t_end, tbar, c);
+              plain_step(steps, t_final, t, t_end, u, p, c);
             });
           }
           keep_where(moves, u, u_first);
@@ -264,10 +258,10 @@ struct GradientKernel {
       adjoint(next);
       keep_where(moves, next.lambda, bar.lambda);
       keep_where(moves, next.p, bar.p);
-      bar.loss = choose(moves, next.loss, bar.loss);
+      bar.loss = select(moves, next.loss, bar.loss);
       if constexpr (WithTimes) {
-        bar.t0 = choose(moves, next.t0, bar.t0);
-        bar.t1 = choose(moves, next.t1, bar.t1);
+        bar.t0 = select(moves, next.t0, bar.t0);
+        bar.t1 = select(moves, next.t1, bar.t1);
       }
     }
   }
@@ -283,11 +277,20 @@ struct GradientKernel {
         const L x = (time - begin) * inverse;
         bar.t0 = bar.t0 + (L(1) - x) * cotangent;
         // The cotangent of t0 may be infinite, where that of t1 is not.
-        bar.t1 = bar.t1 + choose(x == L(0), T(0), T(x * cotangent));
+        bar.t1 = bar.t1 + select(x == L(0), T(0), T(x * cotangent));
       };
       add(t, tbar.begin);
       add(t_end, tbar.end);
     }
+  }
+
+  /// The adjoint of a step without saves.
+  KOKKOS_FORCEINLINE_FUNCTION void plain_step(const Steps<L>& steps, const L& t_final, const L& t,
+                                              const L& t_end, const StateOf<F, T>& u,
+                                              const ParamsOf<F, T>& p, Cotangent& bar) const {
+    TimeAdjoints<T> tbar;
+    step_adjoint<WithTimes, M>(f, t, t_end, u, p, bar.lambda, bar.p, tbar);
+    add_times(steps, t_final, t, t_end, tbar, bar);
   }
 
   /// The adjoint of a step and of all saves within it.
@@ -365,14 +368,14 @@ struct GradientKernel {
     const MaskOf<L> empty = t0 == t1;
     if (!any(empty)) return;
     const T slope = dot(bar.lambda, evaluate(f, T(t1), u, p));
-    bar.t1 = choose(empty, bar.t1 + slope, bar.t1);
-    bar.t0 = choose(empty, bar.t0 - slope, bar.t0);
+    bar.t1 = select(empty, bar.t1 + slope, bar.t1);
+    bar.t0 = select(empty, bar.t0 - slope, bar.t0);
   }
 
   /// A save outside of the span, which has moved since the save times were checked, has no state.
   KOKKOS_FORCEINLINE_FUNCTION void spoil_loss(const MaskOf<L>& outside, Cotangent& bar) const {
     const S nan = Kokkos::Experimental::quiet_NaN_v<S>;
-    bar.loss = choose(outside, T(L(nan)), bar.loss);
+    bar.loss = select(outside, T(L(nan)), bar.loss);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void write_save_time(const LaneIndices<L>& lanes,

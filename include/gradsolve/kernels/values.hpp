@@ -70,22 +70,12 @@ KOKKOS_FORCEINLINE_FUNCTION Vector<LaneBeneathT<T>, N> part_of(const Vector<T, N
   return y;
 }
 
-/// x where the condition holds, y elsewhere; tangents likewise.
-template <class C, class T>
-KOKKOS_FORCEINLINE_FUNCTION T choose(const C& condition, const T& x, const T& y) {
-  T r;
-  static_for<num_parts<T>>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-    part(r, i) = select(condition, part(x, i), part(y, i));
-  });
-  return r;
-}
-
 /// x = y where the condition holds.
 template <class C, class T, int N>
 KOKKOS_FORCEINLINE_FUNCTION void keep_where(const C& condition, const Vector<T, N>& y,
                                             Vector<T, N>& x) {
   if constexpr (N > 0)
-    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = choose(condition, y[i], x[i]); });
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = select(condition, y[i], x[i]); });
 }
 
 /// x = y() where the condition holds; y is costly: a plain scalar branches, a pack selects.

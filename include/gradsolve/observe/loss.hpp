@@ -66,18 +66,25 @@ struct LeastSquares {
   detail::StridedCube<const S> data, weights;  // (n, saves, M <= N); weights without memory: 1
   int num_trajectories, num_saves, num_observed;
 
+  struct Observation {
+    S datum, weight;
+  };
+  /// Of component i; zeros where it is missing.
+  KOKKOS_FORCEINLINE_FUNCTION Observation observation(SaveIndex at, int i) const {
+    if (i >= num_observed) return {S(0), S(0)};
+    const S datum = data(at.trajectory, at.save, i);
+    if (datum != datum) return {S(0), S(0)};
+    return {datum, weights.data == nullptr ? S(1) : weights(at.trajectory, at.save, i)};
+  }
+
   template <class T, int N, int P>
   KOKKOS_FUNCTION T operator()(const T&, const State<T, N>& u, const Params<T, P>&,
                                SaveIndex at) const {
     T sum(0);
     static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-      const bool here = i < num_observed;
-      const S d = here ? data(at.trajectory, at.save, i) : S(0);
-      const bool missing = !here || d != d;
-      S w = missing || weights.data == nullptr ? S(1) : weights(at.trajectory, at.save, i);
-      w = missing ? S(0) : w;
-      const T r = u[i] - T(missing ? S(0) : d);
-      sum = sum + T(w) * r * r;
+      const Observation o = observation(at, i);
+      const T r = u[i] - T(o.datum);
+      sum = sum + T(o.weight) * r * r;
     });
     return sum;
   }
