@@ -17,6 +17,8 @@ std::string_view name(Status status) {
       return "non_finite";
     case Status::bad_input:
       return "bad_input";
+    case Status::inconsistent_start:
+      return "inconsistent_start";
   }
   return "unknown";
 }
@@ -35,6 +37,8 @@ std::string_view describe(Status status) {
       return "the right-hand side or the state stayed infinite or NaN however small the step";
     case Status::bad_input:
       return "initial state, parameters or time span are infinite or NaN";
+    case Status::inconsistent_start:
+      return "the initial state violates the algebraic constraints";
   }
   return "not a status";
 }

@@ -41,6 +41,13 @@ struct WithIntegral {
     return all;
   }
 
+  /// That of the system, and one for the integral.
+  static constexpr double mass_entry(int i, int j)
+    requires HasMassMatrix<F>
+  {
+    return i < F::num_states && j < F::num_states ? mass_entry_of<F>(i, j) : i == j;
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION double extra_start(int i) const {
     if constexpr (num_extra_states_v<F> > 0) {
       if (i < num_extra_states_v<F>) return system.extra_start(i);
@@ -100,6 +107,13 @@ struct WithSensitivities {
           [&](auto k) GRADSOLVE_INLINE_LAMBDA { all[N * (1 + k) + i] = slope[i].tangent[k]; });
     });
     return all;
+  }
+
+  /// That of the system, for the sensitivities too.
+  static constexpr double mass_entry(int i, int j)
+    requires HasMassMatrix<F>
+  {
+    return i / N == j / N ? mass_entry_of<F>(i % N, j % N) : 0;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double extra_start(int i) const {

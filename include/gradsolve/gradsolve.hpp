@@ -12,6 +12,11 @@
 #include <gradsolve/methods/euler.hpp>
 #include <gradsolve/methods/heun.hpp>
 #include <gradsolve/methods/rk4.hpp>
+#include <gradsolve/methods/rodas3p.hpp>
+#include <gradsolve/methods/rodas4.hpp>
+#include <gradsolve/methods/rodas5p.hpp>
+#include <gradsolve/methods/ros3p.hpp>
+#include <gradsolve/methods/rosenbrock23.hpp>
 #include <gradsolve/methods/tsit5.hpp>
 #include <gradsolve/methods/verner7.hpp>
 #include <gradsolve/methods/verner9.hpp>
@@ -25,4 +30,5 @@
 #include <gradsolve/sensitivity.hpp>
 #include <gradsolve/solution.hpp>
 #include <gradsolve/status.hpp>
+#include <gradsolve/stiffness.hpp>
 #include <gradsolve/system.hpp>

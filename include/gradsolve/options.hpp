@@ -69,6 +69,12 @@ struct Options {
   /// CVodeSetSensErrCon ask.
   bool control_extra_states = false;
 
+  /// Of a system with a singular mass matrix: moves the initial state, in the directions that the
+  /// mass matrix does not see, to where the algebraic constraints hold (Newton's method, at t0).
+  /// Derivatives go through it. Without this a start that violates them ends in
+  /// Status::inconsistent_start.
+  bool find_consistent_start = false;
+
   /// Keeps the state at the begin of every step in Record::kept, N numbers a step: for
   /// record_and_gradient() and make_solution().
   bool keep_states = false;

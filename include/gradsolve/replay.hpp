@@ -35,8 +35,11 @@ void replay_with(const Exec& exec, const F& system, const Record<M, Scalar, Memo
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Replay::states");
   if (record.size() == 0) return;
   const ReplayKernel<M, F, L, Saves> kernel{
-      system, inputs_of(ensemble),
-      mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), out.moved), strided(out.states),
+      system,
+      record.options.find_consistent_start,
+      inputs_of(ensemble),
+      mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), out.moved),
+      strided(out.states),
       saves};
   Kokkos::parallel_for("gradsolve::replay", slice_policy(exec, record.mesh.num_slices), kernel);
 }
@@ -111,6 +114,7 @@ void replay_with_error_ratio(const Exec& exec, const F& system,
   if (n == 0) return;
   const ErrorRatioKernel<M, F, L> kernel{
       system,
+      record.options.find_consistent_start,
       inputs_of(ensemble),
       mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), out.moved),
       Tolerances<Scalar>(record.options),

@@ -75,6 +75,7 @@ void tangent_sweep(const char* label, const Exec& exec, const F& system,
   if (record.size() == 0) return;
   const TangentKernel<M, F, L, Directions, Saves> kernel{
       system,
+      record.options.find_consistent_start,
       inputs_of(ensemble),
       mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), moved),
       directions,

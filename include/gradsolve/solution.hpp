@@ -55,7 +55,7 @@ class Solution {
     StageValues<DenseStages<M>, F, Scalar> s;
     evaluate_stages<true, M>(system_, t_begin, t_end, u, p, s);
     const Scalar h = t_end - t_begin, theta = (t - t_begin) / h;
-    return advanced(u, h, dense_sum<M, F>(s, theta));
+    return interpolated<M, F>(u, h, s, theta);
   }
 
  private:

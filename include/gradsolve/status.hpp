@@ -15,8 +15,11 @@ enum class Status : std::int8_t {
   stalled = 3,         ///< The step became so small that t + h == t.
   non_finite = 4,      ///< f, or the state, stayed infinite or NaN however small the step.
   bad_input = 5,       ///< Its initial state, parameters or time span are infinite or NaN.
+  /// Its initial state violates the algebraic constraints of a singular mass matrix, or Newton's
+  /// method found none that satisfies them (Options::find_consistent_start).
+  inconsistent_start = 6,
 };
-inline constexpr int num_status_values = 6;
+inline constexpr int num_status_values = 7;
 
 /// One short name ("max_steps") and one sentence for people.
 std::string_view name(Status status);

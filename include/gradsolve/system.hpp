@@ -21,6 +21,9 @@
 ///                                               CPU it then runs one trajectory at a time
 ///   vjp(t, u, p, w) -> Cotangents<T, N, P>      its own vector-Jacobian product
 ///   jacobian(t, u, p) -> Matrix<T, N>           its own df/du
+///   static constexpr Matrix<double, N> mass_matrix
+///                                               solves mass_matrix u' = f: Rosenbrock methods
+///                                               only. It may be singular (algebraic constraints).
 ///   static constexpr int num_extra_states = Q;  its last Q states are not the ensemble's: they
 ///   extra_start(i) -> double                    start from these numbers and are left out of the
 ///                                               error control (Options::control_extra_states).
@@ -65,6 +68,24 @@ concept HasJacobian = requires(const F f, const T t, const State<T, F::num_state
                                const Params<T, F::num_params> p) {
   { f.jacobian(t, u, p) } -> std::convertible_to<Matrix<T, F::num_states>>;
 };
+
+/// A system with a constant mass matrix: its own, or that of the system that it wraps.
+template <class F>
+concept HasMassMatrix = requires { F::mass_matrix; } || requires { F::mass_entry(0, 0); };
+
+template <class F>
+constexpr double mass_entry_of(int i, int j) {
+  if constexpr (requires { F::mass_matrix; }) {
+    static_assert(
+        std::is_same_v<decltype(F::mass_matrix), const Matrix<double, F::num_states>>,
+        "mass_matrix is a static constexpr gradsolve::Matrix<double, N> with N = num_states");
+    return F::mass_matrix[i][j];
+  } else if constexpr (requires { F::mass_entry(i, j); }) {
+    return F::mass_entry(i, j);
+  } else {
+    return i == j;
+  }
+}
 
 /// Whether a system says that it branches on its values.
 template <class F>

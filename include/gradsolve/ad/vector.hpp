@@ -69,5 +69,13 @@ KOKKOS_FORCEINLINE_FUNCTION void scale(const A& a, const Vector<T, N>& x, Vector
   for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { y[i] = a * x[i]; });
 }
 
+/// sum_i x_i y_i
+template <class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION T dot(const Vector<T, N>& x, const Vector<T, N>& y) {
+  T sum = x[0] * y[0];
+  for_each_index<N - 1>([&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + x[i + 1] * y[i + 1]; });
+  return sum;
+}
+
 }  // namespace detail
 }  // namespace gradsolve

@@ -106,6 +106,7 @@ class ReverseSweep {
     if constexpr (WithTimes) times = {out.t0.data(), out.t1.data(), strided(out.save_times)};
     const GradientKernel<WithTimes, M, F, T, Seed> kernel{
         system_,
+        record_.options.find_consistent_start,
         inputs_of(ensemble_),
         mesh_on_span(exec_, record_.mesh, ensemble_.t0(), ensemble_.t1(), out.workspace.moved),
         record_.status.data(),

@@ -57,6 +57,7 @@ struct GradientKernel {
   static constexpr bool is_product = num_parts<T> > 1;
 
   F f;
+  bool find_start;  // as Options::find_consistent_start
   Inputs<S> in;
   MeshAccess<S> mesh;
   const Status* status;
@@ -134,6 +135,12 @@ struct GradientKernel {
       reverse_with_saves(lanes, steps, kept, u, p, bar);
     else
       reverse(lanes, steps, kept, u, p, bar);
+    if constexpr (has_constraints_v<F>) {
+      if (find_start) {
+        read_inputs(lanes, u, p);
+        consistent_start_adjoint<WithTimes>(f, T(steps.begin()), u, p, bar.lambda, bar.p, bar.t0);
+      }
+    }
     write(lanes, bar);
   }
 
@@ -148,6 +155,7 @@ struct GradientKernel {
       copy(u_value, u);
       if constexpr (P > 0) copy(p_value, p);
     }
+    prepare_start(f, find_start, T(lanes.gather(in.t0)), u, p);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void store_state(S* buffer, int row, const StateOf<F, T>& u) const {
@@ -303,18 +311,14 @@ struct GradientKernel {
     StageValues<DenseStages<M>, F, T> s;
     evaluate_stages<true, M>(f, t, t_end, u, p, s);
     StateOf<F, T> u_new;
-    {
-      StateOf<F, T> sum;
-      combine<SolutionRow<M>>(s.k, sum);
-      copy(advanced(u, h, sum), u_new);
-    }
+    copy(solution<M>(u, h, s.k), u_new);
     DenseAdjoint<M, F, T> dense;
     TimeAdjoints<T> tbar;
     L time;
     for (MaskOf<L> now = cursor.find(t, moves, time); any(now); now = cursor.find(t, moves, time)) {
       const L theta = position_in_step<L>(now, time, t, t_end);
       const MaskOf<L> at_end = time == t_end;
-      StateOf<F, T> v = advanced(u, h, dense_sum<M, F>(s, theta));
+      StateOf<F, T> v = interpolated<M, F>(u, h, s, theta);
       keep_where(at_end, u_new, v);
       StateOf<F, T> w = filled<N>(T(0)), zero = filled<N>(T(0)), inside;
       T time_bar(0);
@@ -327,8 +331,8 @@ struct GradientKernel {
       axpy(BaseScalar<T>(1), w, bar.lambda);
       if constexpr (WithTimes) {
         axpy(BaseScalar<T>(1), inside, w);  // the whole cotangent again
-        const T slope = dot(w, dense_sum_slope<M, F>(s, theta));
-        const T size = dot(inside, dense_sum<M, F>(s, theta));
+        const T slope = dot(w, interpolated_slope<M, F>(h, s, theta));
+        const T size = dense_size_slope<M, F>(inside, s, theta);
         tbar.begin = tbar.begin - (L(1) - theta) * slope - size;
         tbar.end = tbar.end - theta * slope + size;
         write_save_time(lanes, now, cursor, time_bar + slope);
@@ -354,7 +358,7 @@ struct GradientKernel {
                  seed.template add<WithTimes>(lanes, now, cursor, time, u, p, {w, bar.p, time_bar});
       axpy(BaseScalar<T>(1), w, bar.lambda);
       if constexpr (WithTimes) {
-        const T slope = dot(w, evaluate(f, T(steps.begin()), u, p));
+        const T slope = dot(w, time_derivative(f, T(steps.begin()), u, p));
         bar.t0 = bar.t0 - slope;
         write_save_time(lanes, now, cursor, time_bar + slope);
       }
@@ -367,7 +371,7 @@ struct GradientKernel {
                                                   const ParamsOf<F, T>& p, Cotangent& bar) const {
     const MaskOf<L> empty = t0 == t1;
     if (!any(empty)) return;
-    const T slope = dot(bar.lambda, evaluate(f, T(t1), u, p));
+    const T slope = dot(bar.lambda, time_derivative(f, T(t1), u, p));
     bar.t1 = select(empty, bar.t1 + slope, bar.t1);
     bar.t0 = select(empty, bar.t0 - slope, bar.t0);
   }

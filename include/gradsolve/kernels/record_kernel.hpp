@@ -3,8 +3,9 @@
 
 #include <gradsolve/kernels/save_states.hpp>
 #include <gradsolve/status.hpp>
+#include <gradsolve/stepping/consistent_start.hpp>
 #include <gradsolve/stepping/controller.hpp>
-#include <gradsolve/stepping/explicit_rk.hpp>
+#include <gradsolve/stepping/step.hpp>
 
 namespace gradsolve::detail {
 
@@ -64,14 +65,23 @@ struct RecordKernel {
     const ParamsOf<F, L> p = lanes.template gather<P>(in.params);
     const Tolerances<S> tolerances(options);
     L t = t_begin;
+    Status status[width];
+    for (int lane = 0; lane < width; ++lane)
+      status[lane] =
+          input_is_finite(lane, t_begin, t_final, u, p) ? Status::success : Status::bad_input;
+    if constexpr (has_constraints_v<F>) {
+      prepare_start(f, options.find_consistent_start, t_begin, u, p);
+      const MaskOf<L> consistent = is_consistent(f, t_begin, u, p, tolerances);
+      for (int lane = 0; lane < width; ++lane)
+        if (status[lane] == Status::success && !lane_of(consistent, lane))
+          status[lane] = Status::inconsistent_start;
+    }
     StateSaver<M, F, L, Saves> saver(saves, lanes, t_begin, t_final);
     if (store) saver.start(t_begin, u);
 
-    Status status[width];
     MaskOf<L> active(false);
     for (int lane = 0; lane < width; ++lane) {
-      const bool good = input_is_finite(lane, t_begin, t_final, u, p);
-      status[lane] = good ? Status::success : Status::bad_input;
+      const bool good = status[lane] == Status::success;
       set_lane(active, lane,
                lanes.used(lane) && good && lane_of(t_begin, lane) != lane_of(t_final, lane));
     }
@@ -155,8 +165,7 @@ struct RecordKernel {
       out.t1[j] = lane_of(t_final, lane);
       out.num_steps[j] = n;
       out.num_rejected[j] = r;
-      out.num_rhs[j] =
-          1 + n * (M::fsal ? M::num_stages - 1 : M::num_stages) + r * (M::num_stages - 1);
+      out.num_rhs[j] = num_evaluations<M>(n, r);
     }
     return longest;
   }

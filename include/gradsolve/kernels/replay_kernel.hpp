@@ -3,7 +3,8 @@
 
 #include <gradsolve/kernels/save_states.hpp>
 #include <gradsolve/kernels/steps.hpp>
-#include <gradsolve/stepping/explicit_rk.hpp>
+#include <gradsolve/stepping/consistent_start.hpp>
+#include <gradsolve/stepping/step.hpp>
 
 namespace gradsolve::detail {
 
@@ -23,6 +24,7 @@ struct ReplayKernel {
   using S = ScalarOf<L>;
 
   F f;
+  bool find_start;  // as Options::find_consistent_start
   Inputs<S> in;
   MeshAccess<S> mesh;
   StridedMatrix<S> states;
@@ -38,6 +40,7 @@ struct ReplayKernel {
     const Steps<L> steps(mesh, lanes.gather(in.t0), slice, first_lane);
     StateOf<F, L> u = initial_states<F>(f, lanes, in.u0);
     const ParamsOf<F, L> p = lanes.template gather<F::num_params>(in.params);
+    prepare_start(f, find_start, steps.begin(), u, p);
     StateSaver<M, F, L, Saves> saver(saves, lanes, steps.begin(), lanes.gather(in.t1));
     saver.start(steps.begin(), u);
     steps.for_each([&](int, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
@@ -62,6 +65,7 @@ struct ErrorRatioKernel {
   using S = ScalarOf<L>;
 
   F f;
+  bool find_start;  // as Options::find_consistent_start
   Inputs<S> in;
   MeshAccess<S> mesh;
   Tolerances<S> tolerances;
@@ -78,6 +82,7 @@ struct ErrorRatioKernel {
     const Steps<L> steps(mesh, lanes.gather(in.t0), slice, first_lane);
     StateOf<F, L> u = initial_states<F>(f, lanes, in.u0);
     const ParamsOf<F, L> p = lanes.template gather<F::num_params>(in.params);
+    prepare_start(f, find_start, steps.begin(), u, p);
     L largest(0);
     steps.for_each([&](int, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
       const MaskOf<L> moves = t_end != t;

@@ -130,7 +130,7 @@ class StateSaver<M, F, T, SavesTo<Sink>> {
     evaluate_stages<true, M>(f, t, t_end, u, p, s);
     do {
       const L theta = position_in_step<L>(now, time, t, t_end);
-      StateOf<F, T> v = advanced(u, L(t_end - t), dense_sum<M, F>(s, theta));
+      StateOf<F, T> v = interpolated<M, F>(u, L(t_end - t), s, theta);
       keep_where(time == t_end, u_new, v);
       write(now, v);
       now = cursor_.find(t_end, taken, time);

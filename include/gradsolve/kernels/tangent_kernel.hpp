@@ -77,6 +77,7 @@ struct TangentKernel {
   static constexpr int N = F::num_states;
 
   F f;
+  bool find_start;  // as Options::find_consistent_start
   Inputs<S> in;
   MeshAccess<S> mesh;
   Directions directions;
@@ -100,6 +101,7 @@ struct TangentKernel {
     directions.template seed<F>(lanes, first, final_tangents.size,
                                 initial_states<F>(f, lanes, in.u0),
                                 lanes.template gather<F::num_params>(in.params), u, p);
+    prepare_start(f, find_start, T(steps.begin()), u, p);
     Saves saves_now = saves;
     if constexpr (Saves::active) saves_now.sink.first = first;
     StateSaver<M, F, T, Saves> saver(saves_now, lanes, steps.begin(), lanes.gather(in.t1));

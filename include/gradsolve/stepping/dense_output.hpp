@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <gradsolve/stepping/explicit_rk.hpp>
+#include <gradsolve/stepping/step.hpp>
 
 /// The continuous extension of a step,
 ///
-///     u(t + theta h) = u + h sum_i b_i(theta) k_i,   b_i(theta) = sum_m dense[i][m] theta^(m+1)
+///     u(t + theta h) = u + h sum_i b_i(theta) k_i
 ///
-/// over the method's dense stages, and its adjoint. At theta = 1 it is u_new.
+/// over the method's dense stages (without the h for the increments k_i of a Rosenbrock method),
+/// and its adjoint. b_i is a polynomial, dense_coefficient(). At theta = 1 it is u_new.
 namespace gradsolve::detail {
 
 template <class M, int I>
 inline constexpr bool in_dense_output_v = [] {
   for (int m = 0; m < M::dense_degree; ++m)
-    if (M::dense[I][m] != 0) return true;
+    if (dense_coefficient<M>(I, m) != 0) return true;
   return false;
 }();
 template <class M, int I, int Power>
-inline constexpr double dense_v = M::dense[I][Power];
+inline constexpr double dense_v = dense_coefficient<M>(I, Power);
 
 /// b_i(theta), by Horner's rule.
 template <class M, int I, class L>
@@ -58,20 +59,41 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> dense_sum(const StageValues<DenseStage
       [&](auto i) GRADSOLVE_INLINE_LAMBDA { axpy(dense_weight<M, i>(theta), s.k[i], sum); });
   return sum;
 }
-/// sum_i b_i'(theta) k_i: the derivative of the interpolated state in time.
+
+/// u(t + theta h)
 template <class M, class F, class L, class T>
-KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> dense_sum_slope(
-    const StageValues<DenseStages<M>, F, T>& s, const L& theta) {
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> interpolated(const StateOf<F, T>& u, const L& h,
+                                                       const StageValues<DenseStages<M>, F, T>& s,
+                                                       const L& theta) {
+  return advanced(u, increment_factor<M>(h), dense_sum<M, F>(s, theta));
+}
+
+/// du/dt at t + theta h.
+template <class M, class F, class L, class T>
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> interpolated_slope(
+    const L& h, const StageValues<DenseStages<M>, F, T>& s, const L& theta) {
   StateOf<F, T> sum = filled<F::num_states>(T(0));
   for_each_dense_stage<M>(
       [&](auto i) GRADSOLVE_INLINE_LAMBDA { axpy(dense_slope<M, i>(theta), s.k[i], sum); });
+  if constexpr (RosenbrockMethod<M>) scale(L(1) / h, sum, sum);
   return sum;
+}
+
+/// The derivative of w . u(t + theta h) to h, where theta and the stages stay.
+template <class M, class F, class L, class T>
+KOKKOS_FORCEINLINE_FUNCTION T dense_size_slope(const StateOf<F, T>& w,
+                                               const StageValues<DenseStages<M>, F, T>& s,
+                                               const L& theta) {
+  if constexpr (RosenbrockMethod<M>)
+    return T(0);
+  else
+    return dot(w, dense_sum<M, F>(s, theta));
 }
 
 /// Cotangents that the states interpolated within one step leave behind.
 template <class M, class F, class T>
 struct DenseAdjoint {
-  StateOf<F, T> k[M::num_dense_stages];  // of k_i / h
+  StateOf<F, T> k[M::num_dense_stages];  // of k_i / increment_factor
   StateOf<F, T> u;                       // of u at the begin of the step
 
   KOKKOS_FORCEINLINE_FUNCTION DenseAdjoint() {
@@ -93,12 +115,5 @@ struct DenseAdjoint {
     if constexpr (in_dense_output_v<M, I{}>) add_to(BaseScalar<T>(1), k[i]);
   }
 };
-
-template <class T, int N>
-KOKKOS_FORCEINLINE_FUNCTION T dot(const Vector<T, N>& x, const Vector<T, N>& y) {
-  T sum = x[0] * y[0];
-  for_each_index<N - 1>([&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + x[i + 1] * y[i + 1]; });
-  return sum;
-}
 
 }  // namespace gradsolve::detail
