@@ -7,6 +7,11 @@
 #include <gradsolve/methods/euler.hpp>
 #include <gradsolve/methods/heun.hpp>
 #include <gradsolve/methods/rk4.hpp>
+#include <gradsolve/methods/rodas3p.hpp>
+#include <gradsolve/methods/rodas4.hpp>
+#include <gradsolve/methods/rodas5p.hpp>
+#include <gradsolve/methods/ros3p.hpp>
+#include <gradsolve/methods/rosenbrock23.hpp>
 #include <gradsolve/methods/tsit5.hpp>
 #include <gradsolve/methods/verner7.hpp>
 #include <gradsolve/methods/verner9.hpp>
@@ -15,11 +20,16 @@
 
 #include <string>
 
-/// Every method of the library, for TYPED_TEST_SUITE(Suite, AllMethods, NameOfMethod).
+/// Every explicit method of the library, for TYPED_TEST_SUITE(Suite, AllMethods, NameOfMethod).
 using AllMethods =
     ::testing::Types<gradsolve::Euler, gradsolve::Heun, gradsolve::RK4, gradsolve::BogackiShampine3,
                      gradsolve::DormandPrince5, gradsolve::Tsit5, gradsolve::Verner7,
                      gradsolve::Verner9, gradsolve::Dop853>;
+
+/// Every Rosenbrock method.
+using RosenbrockMethods =
+    ::testing::Types<gradsolve::Rosenbrock23, gradsolve::ROS3P, gradsolve::Rodas3P,
+                     gradsolve::Rodas4, gradsolve::Rodas5P>;
 
 struct NameOfMethod {
   template <class M>

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <complex>
+#include <utility>
 #include <vector>
 
 #if defined(__CUDACC__)
@@ -12,8 +13,8 @@
 #pragma nv_diag_suppress 20011, 20013, 20014, 20015, 20208
 #endif
 
-/// The oracle: Runge-Kutta on the host, one trajectory, in any number type, from the numbers of the
-/// tableau alone. It shares no code with the library's sweeps.
+/// The oracle: Runge-Kutta and Rosenbrock on the host, one trajectory, in any number type, from the
+/// numbers of the method alone. It shares no code with the library's sweeps.
 namespace gradsolve::test::reference {
 
 using Real = long double;
@@ -50,6 +51,78 @@ struct Step {
     u_new = u;
     for (int i = 0; i < M::num_solution_stages; ++i)
       for (int n = 0; n < F::num_states; ++n) u_new[n] += h * T(M::b[i]) * k[i][n];
+  }
+};
+
+/// mass[i][j] of M u' = f.
+template <class F>
+double mass(int i, int j) {
+  if constexpr (requires { F::mass_matrix; })
+    return F::mass_matrix[i][j];
+  else
+    return i == j;
+}
+
+/// x of A x = x, by elimination with row exchanges.
+template <int N, class T>
+State<T, N> linear_solution(Matrix<T, N> a, State<T, N> x) {
+  for (int k = 0; k < N; ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < N; ++i)
+      if (std::abs(a[i][k]) > std::abs(a[pivot][k])) pivot = i;
+    std::swap(a[k], a[pivot]);
+    std::swap(x[k], x[pivot]);
+    for (int i = k + 1; i < N; ++i) {
+      const T factor = a[i][k] / a[k][k];
+      for (int j = k; j < N; ++j) a[i][j] -= factor * a[k][j];
+      x[i] -= factor * x[k];
+    }
+  }
+  for (int i = N; i-- > 0;) {
+    for (int j = i + 1; j < N; ++j) x[i] -= a[i][j] * x[j];
+    x[i] /= a[i][i];
+  }
+  return x;
+}
+
+/// The same of a Rosenbrock method, in increments: (mass / (h gamma) - J) k_i = ..., with J and
+/// df/dt by duals.
+template <class M, class F, class T>
+  requires requires { M::gamma; }
+struct Step<M, F, T> {
+  static constexpr int N = F::num_states;
+  StateFor<F, T> k[M::num_stages];
+  StateFor<F, T> u_new;
+
+  Step(const F& f, const T& t, const T& h, const StateFor<F, T>& u, const ParamsFor<F, T>& p) {
+    using D = Dual<T, N + 1>;
+    StateFor<F, D> ud = convert<D>(u);
+    D td(t);
+    for (int i = 0; i < N; ++i) ud[i].tangent[i] = T(1);
+    td.tangent[N] = T(1);
+    const StateFor<F, D> slopes = f(td, ud, convert<D>(p));
+    Matrix<T, N> w;
+    for (int i = 0; i < N; ++i)
+      for (int j = 0; j < N; ++j)
+        w[i][j] = T(mass<F>(i, j)) / (h * T(M::gamma)) - slopes[i].tangent[j];
+    u_new = u;
+    for (int i = 0; i < M::num_stages; ++i) {
+      StateFor<F, T> y = u, coupling;
+      for (int n = 0; n < N; ++n) {
+        coupling[n] = T(0);
+        for (int j = 0; j < i; ++j) {
+          y[n] += T(M::a[i][j]) * k[j][n];
+          coupling[n] += T(M::C[i][j]) / h * k[j][n];
+        }
+      }
+      StateFor<F, T> r = f(t + T(M::c[i]) * h, y, p);
+      for (int n = 0; n < N; ++n) {
+        for (int j = 0; j < N; ++j) r[n] += T(mass<F>(n, j)) * coupling[j];
+        r[n] += T(M::d[i]) * h * slopes[n].tangent[N];
+      }
+      k[i] = linear_solution<N>(w, r);
+      for (int n = 0; n < N; ++n) u_new[n] += T(M::b[i]) * k[i][n];
+    }
   }
 };
 
@@ -166,6 +239,21 @@ StateFor<F, T> interpolate(const F& f, const T& t, const T& h, const StateFor<F,
     T weight(0);
     for (int m = M::dense_degree; m-- > 0;) weight = (weight + T(M::dense[i][m])) * theta;
     for (int n = 0; n < F::num_states; ++n) v[n] += h * weight * k[i][n];
+  }
+  return v;
+}
+
+template <class M, class F, class T>
+  requires requires { M::gamma; }
+StateFor<F, T> interpolate(const F& f, const T& t, const T& h, const StateFor<F, T>& u,
+                           const ParamsFor<F, T>& p, const T& theta) {
+  const Step<M, F, T> step(f, t, h, u, p);
+  StateFor<F, T> v = u;
+  for (int i = 0; i < M::num_stages; ++i) {
+    T sum(0);
+    for (int r = M::dense_degree - 1; r-- > 0;) sum = sum * theta + T(M::H[r][i]);
+    const T weight = theta * (T(M::b[i]) + (T(1) - theta) * sum);
+    for (int n = 0; n < F::num_states; ++n) v[n] += weight * step.k[i][n];
   }
   return v;
 }

@@ -35,7 +35,7 @@ struct Interpolate {
   KOKKOS_FUNCTION State<T, 3> at(const State<T, 3>& u, const Params<T, 1>& p) const {
     StageValues<DenseStages<M>, Ode3, T> s;
     evaluate_stages<true, M>(Ode3{}, in.t, in.t_end, u, p, s);
-    return advanced(u, in.t_end - in.t, dense_sum<M, Ode3>(s, theta));
+    return interpolated<M, Ode3>(u, in.t_end - in.t, s, theta);
   }
 
   template <bool WithTime>

@@ -22,11 +22,11 @@ struct Steps : ::testing::Test {};
 TYPED_TEST_SUITE(Steps, AllMethods, NameOfMethod);
 
 TYPED_TEST(Steps, EqualTheGoldenStep_InDouble) {
-  expect_golden<TypeParam, double>(run<TypeParam>(input<double>()));
+  expect_golden<TypeParam>(run<TypeParam>(input<double>()));
 }
 
 TYPED_TEST(Steps, EqualTheGoldenStep_InFloat) {
-  expect_golden<TypeParam, float>(run<TypeParam>(input<float>()));
+  expect_golden<TypeParam>(run<TypeParam>(input<float>()));
 }
 
 TYPED_TEST(Steps, GiveTheSlopeAtTheEnd_WhereFirstSameAsLast) {

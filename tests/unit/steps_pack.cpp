@@ -24,7 +24,7 @@ void expect_lanes_equal_scalars() {
   const Input<L> in = input<L>();
   const Output<L> out = run<M>(in);
 
-  expect_golden<M, L>(out);
+  expect_golden<M>(out);
   for (int lane = 1; lane < LaneTraits<L>::width; ++lane) {
     auto of = [&](const L& x) { return gradsolve::lane_of(x, lane); };
     const Output<double> alone = run<M>(Input<double>{
@@ -64,7 +64,7 @@ TEST(PackStepsOfTsit5, EqualTheGoldenStepAndScalarSteps_WithTwoLanes) {
 }
 
 TEST(PackStepsOfTsit5, EqualTheGoldenStep_WithEightLanesOfFloat) {
-  expect_golden<gradsolve::Tsit5, Pack<float, 8>>(run<gradsolve::Tsit5>(input<Pack<float, 8>>()));
+  expect_golden<gradsolve::Tsit5>(run<gradsolve::Tsit5>(input<Pack<float, 8>>()));
 }
 
 }  // namespace

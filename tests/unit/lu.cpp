@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Small dense linear systems, in registers and in loops.
+#include <gradsolve/linalg/lu.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <support/on_device.hpp>
+
+namespace {
+
+using gradsolve::Matrix;
+using gradsolve::Vector;
+using gradsolve::detail::Lu;
+
+template <int N>
+struct Solved {
+  Vector<double, N> x, y;  // A x = b, A^T y = b
+};
+template <int N>
+struct Solve {
+  Matrix<double, N> a;
+  Vector<double, N> b;
+  KOKKOS_FUNCTION Solved<N> operator()() const {
+    Lu<double, N> lu;
+    lu.factor(a);
+    Solved<N> r{b, b};
+    lu.solve(r.x);
+    lu.solve_transposed(r.y);
+    return r;
+  }
+};
+
+/// The residuals are rounding beside the sizes of what they are made of.
+template <int N>
+void expect_solved(const Matrix<double, N>& a, const char* name) {
+  Vector<double, N> b;
+  for (int i = 0; i < N; ++i) b[i] = 1 + i * 0.5;
+  const Solved<N> r = on_device(Solve<N>{a, b});
+  for (int i = 0; i < N; ++i) {
+    double residual = -b[i], size = std::abs(b[i]);
+    double transposed = -b[i], transposed_size = std::abs(b[i]);
+    for (int j = 0; j < N; ++j) {
+      residual += a[i][j] * r.x[j];
+      size += std::abs(a[i][j] * r.x[j]);
+      transposed += a[j][i] * r.y[j];
+      transposed_size += std::abs(a[j][i] * r.y[j]);
+    }
+    EXPECT_LE(std::abs(residual), 1e-14 * size) << name << ", row " << i;
+    EXPECT_LE(std::abs(transposed), 1e-14 * transposed_size) << name << ", column " << i;
+  }
+}
+
+template <int N>
+Matrix<double, N> random_matrix(unsigned seed) {
+  Matrix<double, N> a;
+  std::uint64_t state = seed;
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      a[i][j] = double(state >> 11) / 4503599627370496.0 - 1;
+    }
+  return a;
+}
+
+/// The matrix in the corner of a larger one that is one elsewhere, below `shift` rows: loops in
+/// place of registers.
+template <int N, int M>
+Matrix<double, N> embedded(const Matrix<double, M>& a, int shift) {
+  Matrix<double, N> b;
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      const int k = i - shift, l = j - shift;
+      const bool inside = k >= 0 && k < M && l >= 0 && l < M;
+      b[i][j] = inside ? a[k][l] : i == j;
+    }
+  return b;
+}
+
+template <int M>
+void expect_solved_everywhere(const Matrix<double, M>& a, const char* name) {
+  expect_solved<M>(a, name);
+  expect_solved<12>(embedded<12>(a, 0), name);
+  expect_solved<12>(embedded<12>(a, 5), name);
+}
+
+TEST(Lu, SolvesWhatNeedsPivots) {
+  expect_solved_everywhere<1>({{{{-4}}}}, "one");
+  expect_solved_everywhere<2>({{{{0, 1}}, {{1, 0}}}}, "exchange");
+  expect_solved_everywhere<2>({{{{2, 1}}, {{1, 0}}}}, "zero below");
+  expect_solved_everywhere<3>({{{{0, 0, 3}}, {{0, 2, 1}}, {{1, 5, 7}}}}, "zero leading pivots");
+  expect_solved_everywhere<3>({{{{1e-20, 1, 0}}, {{1, 1, 1}}, {{0, 1, 2}}}}, "tiny pivot");
+  expect_solved_everywhere<3>({{{{1e10, 2e10, 1e10}}, {{1, -1, 3}}, {{1e-8, 3e-8, -2e-8}}}},
+                              "badly scaled");
+}
+
+TEST(Lu, SolvesRandomMatrices) {
+  for (unsigned seed = 1; seed < 40; ++seed) {
+    expect_solved(random_matrix<2>(seed), "2");
+    expect_solved(random_matrix<3>(seed), "3");
+    expect_solved(random_matrix<10>(seed), "10");
+    expect_solved(random_matrix<11>(seed), "11");
+    expect_solved(random_matrix<32>(seed), "32");
+  }
+}
+
+TEST(Lu, GivesTheSame_InRegistersAndInLoops) {
+  for (unsigned seed = 1; seed < 20; ++seed) {
+    const auto a = random_matrix<6>(seed);
+    Vector<double, 6> b;
+    Vector<double, 12> large = gradsolve::detail::filled<12>(1.0);
+    for (int i = 0; i < 6; ++i) large[i] = b[i] = 1 + i;
+    const auto small = on_device(Solve<6>{a, b});
+    const auto looped = on_device(Solve<12>{embedded<12>(a, 0), large});
+    for (int i = 0; i < 6; ++i) {
+      EXPECT_NEAR(small.x[i], looped.x[i], 1e-13 * std::abs(small.x[i])) << seed;
+      EXPECT_NEAR(small.y[i], looped.y[i], 1e-13 * std::abs(small.y[i])) << seed;
+    }
+  }
+}
+
+TEST(Lu, OfASingularMatrix_GivesNothingFinite) {
+  const auto r = on_device(Solve<2>{{{{{1, 2}}, {{2, 4}}}}, {{1, 1}}});
+  EXPECT_FALSE(std::isfinite(r.x[0]) && std::isfinite(r.x[1]));
+}
+
+#if !defined(__CUDACC__)
+TEST(Lu, PivotsEachLaneOfAPackApart) {
+  using L = gradsolve::Pack<double, 4>;
+  Matrix<L, 3> a;
+  Vector<L, 3> x;
+  Matrix<double, 3> lane_a[4];
+  for (int lane = 0; lane < 4; ++lane) {
+    lane_a[lane] = lane == 0 ? Matrix<double, 3>{{{{4, 1, 0}}, {{1, 4, 1}}, {{0, 1, 4}}}}
+                             : random_matrix<3>(lane);
+    for (int i = 0; i < 3; ++i) {
+      gradsolve::set_lane(x[i], lane, i + 1.0);
+      for (int j = 0; j < 3; ++j) gradsolve::set_lane(a[i][j], lane, lane_a[lane][i][j]);
+    }
+  }
+  Lu<L, 3> lu;
+  lu.factor(a);
+  auto y = x;
+  lu.solve(x);
+  lu.solve_transposed(y);
+  for (int lane = 0; lane < 4; ++lane) {
+    const auto alone = Solve<3>{lane_a[lane], {{1, 2, 3}}}();
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_NEAR(gradsolve::lane_of(x[i], lane), alone.x[i], 1e-14 * (1 + std::abs(alone.x[i])));
+      EXPECT_NEAR(gradsolve::lane_of(y[i], lane), alone.y[i], 1e-14 * (1 + std::abs(alone.y[i])));
+    }
+  }
+}
+#endif
+
+}  // namespace
