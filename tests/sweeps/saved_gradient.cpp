@@ -94,7 +94,7 @@ TEST(SavedGradientOf, FixedSteps_WhoseExtensionIsNotSmooth) {
                                            spans.t1, saves, 1e-11, fixed);
 }
 
-// shared/cases B4: the cotangent of the save at t0 counts.
+// B4: the cotangent of the save at t0 counts.
 TEST(SavedGradientOf, ASaveAtTheBegin_Counts) {
   const Inputs<double> inputs{matrix<double>({{2.0}}), matrix<double>({{0.3}})};
   const auto ensemble = inputs.ensemble(0.0, 10.0);
