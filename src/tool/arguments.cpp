@@ -43,14 +43,17 @@ void set_steps(const Arguments& a, Options& options) {
     throw BadInput("--fixed-steps and --fixed-step: expected one of them");
 }
 
-void set_method(const Arguments& a, Settings& settings) {
-  find_name("method", a.method, names_of(Methods{}));
-  settings.method = a.method;
-  if (settings.single_precision)
-    find_name("method with --precision float", a.method, names_of(FloatMethods{}));
+void set_method(const Arguments& a, const SystemEntry& system, Settings& settings) {
+  const auto& offered = settings.single_precision ? system.float_methods : system.methods;
+  if (offered.empty())
+    throw BadInput("the system " + std::string(system.name) + " has no --precision float");
+  settings.method = a.method.empty() ? offered.front() : a.method;
+  find_name("method", settings.method, names_of(Methods{}));
+  find_name(settings.single_precision ? "method with --precision float" : "method of this system",
+            settings.method, offered);
   Methods::for_each([&](auto method) {
-    if (a.method == method.name && method.error_order == 0 && !settings.options.is_fixed())
-      throw BadInput("--method " + a.method +
+    if (settings.method == method.name && method.error_order == 0 && !settings.options.is_fixed())
+      throw BadInput("--method " + settings.method +
                      " has no error estimate: give --fixed-steps or --fixed-step");
   });
 }
@@ -113,12 +116,12 @@ const SystemEntry& find_system(const std::string& name) {
   return *systems()[find_name("system", name, names)];
 }
 
-Settings make_settings(const Arguments& a) {
+Settings make_settings(const Arguments& a, const SystemEntry& system) {
   Settings settings;
   Options& options = settings.options;
   require(std::isfinite(a.rtol) && a.rtol >= 0, "--rtol", a.rtol, "a number >= 0");
   options.rtol = a.rtol;
-  options.atol = a.atol.value_or(1e-3 * a.rtol);
+  options.atol = a.atol.value_or(system.atol_per_rtol * a.rtol);
   require(std::isfinite(options.atol) && options.atol >= 0, "--atol", options.atol,
           "a number >= 0");
   require(options.rtol > 0 || options.atol > 0, "--rtol", a.rtol, "a number > 0 where --atol is 0");
@@ -126,7 +129,7 @@ Settings make_settings(const Arguments& a) {
   options.controller = controllers[find_name("controller", a.controller, {"i", "pi", "pid"})];
   settings.single_precision = find_name("precision", a.precision, {"double", "float"}) == 1;
   set_steps(a, options);
-  set_method(a, settings);
+  set_method(a, system, settings);
   require(a.repeat > 0, "--repeat", a.repeat, "a number of runs > 0");
   settings.repeat = a.repeat;
   return settings;

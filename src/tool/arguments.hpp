@@ -12,7 +12,7 @@ namespace gradsolve::tool {
 
 /// The options of `gradient` and `check`, as they were typed.
 struct Arguments {
-  std::string system, method = "tsit5", precision = "double", controller = "i";
+  std::string system, method, precision = "double", controller = "i";
   std::optional<int> n;
   std::string states_file, params_file;
   bool shared_params = false;
@@ -30,7 +30,7 @@ struct Arguments {
 };
 
 const SystemEntry& find_system(const std::string& name);
-Settings make_settings(const Arguments& arguments);
+Settings make_settings(const Arguments& arguments, const SystemEntry& system);
 EnsembleData make_ensemble(const Arguments& arguments, const SystemEntry& system);
 Observation make_observation(const Arguments& arguments, const SystemEntry& system,
                              const Settings& settings, const EnsembleData& ensemble);

@@ -7,9 +7,17 @@
 #include <gradsolve/methods/euler.hpp>
 #include <gradsolve/methods/heun.hpp>
 #include <gradsolve/methods/rk4.hpp>
+#include <gradsolve/methods/rodas3p.hpp>
+#include <gradsolve/methods/rodas4.hpp>
+#include <gradsolve/methods/rodas5p.hpp>
+#include <gradsolve/methods/ros3p.hpp>
+#include <gradsolve/methods/rosenbrock23.hpp>
 #include <gradsolve/methods/tsit5.hpp>
 #include <gradsolve/methods/verner7.hpp>
 #include <gradsolve/methods/verner9.hpp>
+
+#include <string_view>
+#include <vector>
 
 namespace gradsolve::tool {
 
@@ -22,15 +30,34 @@ struct MethodList {
   }
 };
 
-/// Every method that the tool offers, by rising order.
-using Methods =
-    MethodList<Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Tsit5, Verner7, Dop853, Verner9>;
+/// Every method that the tool knows, by family and rising order.
+using Methods = MethodList<Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Tsit5, Verner7,
+                           Dop853, Verner9, Rosenbrock23, ROS3P, Rodas3P, Rodas4, Rodas5P>;
 
-/// Those offered with save times, least squares, the forward mode and Hessian products. Each would
-/// cost half a minute of compilation for every system.
+// What a system is offered with: each method would cost it seconds of compilation, and each of
+// those with save times, least squares, the forward mode and Hessian products half a minute. The
+// first one is its default.
+struct Nonstiff {
+  using Methods = MethodList<Tsit5, Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Verner7,
+                             Dop853, Verner9>;
+  using FloatMethods = MethodList<DormandPrince5, Tsit5>;  // what its seven digits are worth
+};
+struct Stiff {
+  using Methods = MethodList<Rodas5P, Rodas4, Rosenbrock23, Tsit5>;
+  using FloatMethods = MethodList<Rodas4>;
+};
+/// One whose kernels take minutes to compile.
+struct LargeStiff {
+  using Methods = MethodList<Rodas5P>;
+  using FloatMethods = MethodList<>;
+};
 using ObservedMethods = MethodList<Tsit5>;
 
-/// Those offered in float: what its seven digits are worth.
-using FloatMethods = MethodList<DormandPrince5, Tsit5>;
+template <class List>
+std::vector<std::string_view> names_of(List) {
+  std::vector<std::string_view> names;
+  List::for_each([&](auto method) { names.push_back(method.name); });
+  return names;
+}
 
 }  // namespace gradsolve::tool

@@ -25,7 +25,7 @@ struct EnsembleData {
 };
 
 struct Settings {
-  std::string method = "tsit5";
+  std::string method;
   bool single_precision = false;
   Options options;
   int repeat = 1;
@@ -66,6 +66,7 @@ struct GradientResult {
   std::vector<double> gradient_params;  // (n, P), or (P) where the parameters are shared
   std::vector<Status> status;           // (n)
   std::vector<int> num_steps, num_rejected, num_rhs;
+  std::optional<double> stability_limited;  // share of the steps, where it was asked for
   Time record, gradient;
   std::optional<Time> replay;
 
@@ -80,6 +81,8 @@ struct GradientResult {
 struct SystemEntry {
   std::string_view name, summary, default_ensemble;
   std::vector<std::string_view> state_names, param_names;
+  std::vector<std::string_view> methods = {}, float_methods = {};  // the first one is the default
+  double atol_per_rtol = 1e-3;                                     // by default
   bool branches = false;
   int default_n = 1;
   double t0 = 0, t1 = 1;

@@ -149,6 +149,11 @@ std::string gradient_table(const Task& task, const GradientResult& result) {
       s.steps_mean, s.steps_max, s.rejected_mean);
   add(text, "evaluations   %.0f of the right-hand side", s.rhs);
   add_status(text, s);
+  if (result.stability_limited.value_or(0) > 0.5)
+    add(text,
+        "hint          stability limits %.0f%% of the steps, not accuracy: the system is stiff, "
+        "try --method rodas5p",
+        100 * *result.stability_limited);
   text += '\n';
   add_times(text, result, s.steps, task.settings.repeat);
   text += '\n';
@@ -172,6 +177,7 @@ std::string gradient_json(const Task& task, const GradientResult& result) {
   json.add("steps_max", s.steps_max);
   json.add("rejected_mean", s.rejected_mean);
   json.add("num_rhs", s.rhs);
+  if (result.stability_limited) json.add("stability_limited", *result.stability_limited);
   json.begin_object("status");
   for (int value = 0; value < num_status_values; ++value)
     json.add(name(Status{static_cast<std::int8_t>(value)}), s.status[value]);
@@ -243,6 +249,7 @@ std::string systems_table() {
     add(text, "%15s parameters: %s", "", joined(s->param_names).c_str());
     add(text, "%15s by default n = %d, t = %g .. %g, %s", "", s->default_n, s->t0, s->t1,
         s->default_ensemble.data());
+    add(text, "%15s methods: %s", "", joined(s->methods).c_str());
     if (s->branches)
       add(text, "%15s branches on its values: on a CPU one trajectory a thread at a time", "");
     text += '\n';
@@ -253,17 +260,17 @@ std::string systems_table() {
 
 std::string methods_table() {
   std::string text;
-  add(text, "%-8s  %5s  %14s  %6s", "method", "order", "error estimate", "stages");
-  Methods::for_each([&](auto m) {
+  add(text, "%-12s  %5s  %14s  %6s", "method", "order", "error estimate", "stages");
+  Methods::for_each([&]<class M>(M m) {
     char estimate[32] = "none";
     if (m.error_order > 0) std::snprintf(estimate, sizeof estimate, "order %d", m.error_order);
-    add(text, "%-8s  %5d  %14s  %6d%s%s", m.name, m.order, estimate, m.num_stages,
+    add(
+        text, "%-12s  %5d  %14s  %6d%s%s%s", m.name, m.order, estimate, m.num_stages,
         m.fsal ? ", first same as last" : "",
-        m.error_order > 0 ? "" : ", with --fixed-steps or --fixed-step only");
+        m.error_order > 0 ? "" : ", with --fixed-steps or --fixed-step only",
+        requires { M::gamma; } ? ", for stiff systems" : "");
   });
-  text += "\nwith --precision float:";
-  FloatMethods::for_each([&](auto m) { text += std::string(" ") + m.name; });
-  return text + '\n';
+  return text + "\n`gradsolve systems` says which of them a system is built with.\n";
 }
 
 }  // namespace gradsolve::tool

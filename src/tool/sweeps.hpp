@@ -7,6 +7,7 @@
 #include <gradsolve/gradient.hpp>
 #include <gradsolve/record.hpp>
 #include <gradsolve/replay.hpp>
+#include <gradsolve/stiffness.hpp>
 
 #include <algorithm>
 
@@ -115,6 +116,20 @@ void store_gradient(const Gradient<S, Exec::memory_space>& gradient, GradientRes
   result.gradient_params = to_host(gradient.params);
 }
 
+/// The share of all steps that stability limits.
+template <class F, class M, class S, class E>
+double stability_limited(const Exec& exec, const Record<M, S, Exec::memory_space>& record,
+                         const E& ensemble) {
+  const auto share = to_host(stability_limited_share(exec, F{}, record, ensemble));
+  const auto steps = to_host<int>(record.num_steps);
+  double limited = 0, all = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    limited += share[i] * steps[i];
+    all += steps[i];
+  }
+  return all > 0 ? limited / all : 0;
+}
+
 template <class F, class M, class S>
 GradientResult run_gradient(const EnsembleData& data, const Settings& settings) {
   const Exec exec;
@@ -134,6 +149,9 @@ GradientResult run_gradient(const EnsembleData& data, const Settings& settings) 
     result.lanes = lanes_of<F, S>();
     store_record(record, result);
     store_gradient(gradient, result);
+    // Of the default method alone: it is one more kernel to compile.
+    if constexpr (std::is_same_v<M, Tsit5> && std::is_same_v<S, double>)
+      result.stability_limited = stability_limited<F>(exec, record, ensemble);
   });
   return result;
 }
@@ -158,25 +176,26 @@ auto with_method(List, const std::string& name, Run&& run) {
   });
   return result;
 }
-/// Likewise, in the precision of the settings.
-template <class Run>
+/// Likewise, with the methods of its kind in the precision of the settings.
+template <class Kind, class Run>
 auto dispatch(const Settings& settings, Run&& run) {
-  return settings.single_precision ? with_method<float>(FloatMethods{}, settings.method, run)
-                                   : with_method<double>(Methods{}, settings.method, run);
+  return settings.single_precision
+             ? with_method<float>(typename Kind::FloatMethods{}, settings.method, run)
+             : with_method<double>(typename Kind::Methods{}, settings.method, run);
 }
 
 /// The sweeps of a table entry. Each is the instantiation of all methods: the bulk of the compile
 /// time, so that a system's file holds nothing else. observed.hpp defines the last one, in a file
 /// of its own.
-template <class F>
+template <class F, class Kind>
 GradientResult gradient_of(const EnsembleData& data, const Settings& settings) {
-  return dispatch(settings,
-                  [&]<class M, class S>(M, S) { return run_gradient<F, M, S>(data, settings); });
+  return dispatch<Kind>(
+      settings, [&]<class M, class S>(M, S) { return run_gradient<F, M, S>(data, settings); });
 }
-template <class F>
+template <class F, class Kind>
 GradientCheck check_of(const EnsembleData& data, const Settings& settings) {
-  return dispatch(settings,
-                  [&]<class M, class S>(M, S) { return run_check<F, M, S>(data, settings); });
+  return dispatch<Kind>(settings,
+                        [&]<class M, class S>(M, S) { return run_check<F, M, S>(data, settings); });
 }
 template <class F>
 GradientResult observed_of(const EnsembleData& data, const Settings& settings,

@@ -26,13 +26,6 @@ std::size_t find_name(const char* option, const std::string& name,
 
 double number_in(const std::string& typed, const char* option, const char* expected);
 
-template <class List>
-std::vector<std::string_view> names_of(List) {
-  std::vector<std::string_view> names;
-  List::for_each([&](auto method) { names.push_back(method.name); });
-  return names;
-}
-
 /// "(3, 4)", "(3,)"
 std::string shape_text(const std::vector<std::size_t>& shape);
 /// "a, b"

@@ -31,6 +31,7 @@ lorenz "did you mean 'tsit5'?" --method tsit
 lorenz "unknown controller 'p'" --controller p
 lorenz "unknown precision 'half'" --precision half
 lorenz "There is: dp5 tsit5" --precision float --method vern9
+lorenz "unknown method of this system 'rodas4'" --method rodas4
 lorenz "--n is 0, expected" --n 0
 lorenz "--n is -5, expected" --n -5
 lorenz "--n" --n many

@@ -2,11 +2,13 @@
 # What the tool says of itself.
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
 
-for system in lorenz lotka_volterra van_der_pol linear pleiades magnet; do
+for system in lorenz lotka_volterra van_der_pol linear pleiades magnet robertson hires orego e5 \
+  brusselator; do
   expect "$system" "$tool" systems
 done
 expect "branches on its values" "$tool" systems
-for method in tsit5 dp5 bs3 vern7 vern9 dop853 rk4 heun euler; do
+for method in tsit5 dp5 bs3 vern7 vern9 dop853 rk4 heun euler rosenbrock23 ros3p rodas3p rodas4 \
+  rodas5p; do
   expect "$method" "$tool" methods
 done
 expect "gradsolve " "$tool" --version

@@ -6,12 +6,15 @@
 
 namespace gradsolve::tool {
 
-/// Completes a table entry with what the system F itself says.
-template <class F>
+/// Completes a table entry with what the system F itself says, and the sweeps of its kind of
+/// methods.
+template <class F, class Kind = Nonstiff>
 SystemEntry entry_of(SystemEntry entry) {
+  entry.methods = names_of(typename Kind::Methods{});
+  entry.float_methods = names_of(typename Kind::FloatMethods{});
   entry.branches = branches_v<F>;
-  entry.gradient = gradient_of<F>;
-  entry.check = check_of<F>;
+  entry.gradient = gradient_of<F, Kind>;
+  entry.check = check_of<F, Kind>;
   return entry;
 }
 

@@ -5,6 +5,7 @@
 
 namespace gradsolve::tool {
 
-extern const SystemEntry linear, lorenz, lotka_volterra, magnet, pleiades, van_der_pol;
+extern const SystemEntry brusselator, e5, hires, linear, lorenz, lotka_volterra, magnet, orego,
+    pleiades, pollu, robertson, van_der_pol;
 
 }  // namespace gradsolve::tool
