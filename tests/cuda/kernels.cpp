@@ -15,6 +15,17 @@ struct Lorenz {
   }
 };
 
+/// Robertson's reactions, for the stiff methods.
+struct Robertson {
+  static constexpr int num_states = 3, num_params = 3;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION gradsolve::State<T, 3> operator()(
+      const T&, const gradsolve::State<T, 3>& u, const gradsolve::Params<T, 3>& p) const {
+    const T r1 = p[0] * u[0], r2 = p[1] * u[1] * u[1], r3 = p[2] * u[1] * u[2];
+    return {r3 - r1, r1 - r3 - r2, r2};
+  }
+};
+
 struct SquaredNorm {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const gradsolve::State<T, 3>& u) const {
@@ -86,6 +97,13 @@ void sweeps(const Kokkos::Cuda& exec, Method method) {
   gradsolve::vjp(exec, Lorenz{}, record, ensemble, u0);
 }
 
+template <class Method>
+void stiff_sweeps(const Kokkos::Cuda& exec, Method method, const EnsembleOf<double>& ensemble) {
+  const auto record = gradsolve::record(exec, Robertson{}, method, ensemble);
+  gradsolve::replay(exec, Robertson{}, record, ensemble);
+  gradsolve::gradient(exec, Robertson{}, record, ensemble, SquaredNorm{});
+}
+
 }  // namespace
 
 void all_sweeps(const Kokkos::Cuda& exec) {
@@ -97,4 +115,9 @@ void all_sweeps(const Kokkos::Cuda& exec) {
   sweeps_with_saves<double>(exec, gradsolve::Tsit5{}, ensemble);
   sweeps_with_saves<double>(exec, gradsolve::Verner7{}, ensemble);
   derivatives(exec, gradsolve::Tsit5{}, ensemble);
+  stiff_sweeps(exec, gradsolve::Rosenbrock23{}, ensemble);
+  stiff_sweeps(exec, gradsolve::Rodas4{}, ensemble);
+  stiff_sweeps(exec, gradsolve::Rodas5P{}, ensemble);
+  const auto record = gradsolve::record(exec, Lorenz{}, gradsolve::Tsit5{}, ensemble);
+  gradsolve::stability_limited_share(exec, Lorenz{}, record, ensemble);
 }
