@@ -2,16 +2,14 @@
 
 // Stiff ensembles, float64, loss |u(t1)|^2 and its gradient with respect to one rate and u0:
 //
-//   robertson  u0 = (1, 0, 0), t in [0, 1e4], k1 = 0.04 10^linspace(-0.5, 0.5, n), k2 = 3e7, k3 =
-//   1e4;
-//              atol = 1e-4 rtol
-//   hires      t in [0, 321.8122], the first rate 1.71 10^linspace(-0.25, 0.25, n); atol = 1e-3
-//   rtol
+//   robertson  u0 = (1, 0, 0), t in [0, 1e4], atol = 1e-4 rtol,
+//              k1 = 0.04 10^linspace(-0.5, 0.5, n), k2 = 3e7, k3 = 1e4
+//   hires      t in [0, 321.8122], atol = 1e-3 rtol,
+//              the first rate 1.71 10^linspace(-0.25, 0.25, n)
 //
 // by Rosenbrock23, Rodas4 and Rodas5P; each sweep on its own, as in bench_gradient. `error` is the
 // median over trajectories and components of the relative error of the final state, against Rodas5P
-// at rtol 1e-12; `sum` is that of d loss / d rate over the ensemble, to hold other programs
-// against.
+// at rtol 1e-12; `sum` is that of d loss / d rate over the ensemble, for other programs.
 #include "bench.hpp"
 
 #include <algorithm>

@@ -54,15 +54,6 @@ struct Step {
   }
 };
 
-/// mass[i][j] of M u' = f.
-template <class F>
-double mass(int i, int j) {
-  if constexpr (requires { F::mass_matrix; })
-    return F::mass_matrix[i][j];
-  else
-    return i == j;
-}
-
 /// x of A x = x, by elimination with row exchanges.
 template <int N, class T>
 State<T, N> linear_solution(Matrix<T, N> a, State<T, N> x) {
@@ -104,7 +95,7 @@ struct Step<M, F, T> {
     Matrix<T, N> w;
     for (int i = 0; i < N; ++i)
       for (int j = 0; j < N; ++j)
-        w[i][j] = T(mass<F>(i, j)) / (h * T(M::gamma)) - slopes[i].tangent[j];
+        w[i][j] = T(mass_entry_of<F>(i, j)) / (h * T(M::gamma)) - slopes[i].tangent[j];
     u_new = u;
     for (int i = 0; i < M::num_stages; ++i) {
       StateFor<F, T> y = u, coupling;
@@ -117,7 +108,7 @@ struct Step<M, F, T> {
       }
       StateFor<F, T> r = f(t + T(M::c[i]) * h, y, p);
       for (int n = 0; n < N; ++n) {
-        for (int j = 0; j < N; ++j) r[n] += T(mass<F>(n, j)) * coupling[j];
+        for (int j = 0; j < N; ++j) r[n] += T(mass_entry_of<F>(n, j)) * coupling[j];
         r[n] += T(M::d[i]) * h * slopes[n].tangent[N];
       }
       k[i] = linear_solution<N>(w, r);

@@ -23,9 +23,8 @@
 ///       using System = ...;
 ///       static constexpr const char* name = ...;  // in the data
 ///       static constexpr Options options = ...;
-///       // Bounds of relative errors: of the values, of the derivatives, of the adjoint against
-///       the
-///       // tangents, and of the invariant.
+///       // Bounds of relative errors: of the values, of the derivatives, of the adjoint beside
+///       // the tangents, and of the invariant.
 ///       static constexpr double value, slope, rounding, drift;
 ///       static constexpr double invariant[N];  // w, where w . f = 0; all zero: it has none
 ///     };

@@ -7,6 +7,7 @@
 #include <support/all_methods.hpp>
 #include <support/ensembles.hpp>
 #include <support/gradients.hpp>
+#include <support/hessian_products.hpp>
 #include <support/observed.hpp>
 #include <support/stiff_systems.hpp>
 #include <support/systems.hpp>
@@ -239,25 +240,7 @@ void expect_gradient_through_the_start(const Matrix<double, 2>& states_of) {
     EXPECT_NEAR(on_host(g.t1)(i), slope([&](double e) { return loss(t0, 1.5 + e); }), 1e-9);
   }
 
-  // And in a second derivative.
-  const auto v = matrix<double>(n, 2, [](int, int j) { return j == 0 ? 1.0 : 0.3; });
-  const auto product =
-      hessian_product(Exec(), F{}, recorded, ensemble, SquaredNorm{}, MatrixOf<double>(), v);
-  const auto hp = on_host(product.params), p = on_host(inputs.params);
-  auto gradient_at = [&](double size) {
-    Inputs<double> moved = inputs;
-    moved.params =
-        matrix<double>(n, 2, [&](int i, int j) { return p(i, j) + size * (j == 0 ? 1.0 : 0.3); });
-    return on_host(gradient(Exec(), F{}, recorded, moved.ensemble(t0, 1.5), SquaredNorm{}).params);
-  };
-  const double e = 1e-3;
-  const auto a = gradient_at(e), b = gradient_at(-e), c = gradient_at(2 * e),
-             d = gradient_at(-2 * e);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < 2; ++j) {
-      const double expected = (8 * (a(i, j) - b(i, j)) - (c(i, j) - d(i, j))) / (12 * e);
-      EXPECT_NEAR(hp(i, j), expected, 1e-8 * (1 + std::abs(expected)));
-    }
+  expect_hessian_product_of_differences(F{}, inputs, recorded, t0, 1.5);
 }
 
 TEST(ConsistentStart, IsFound_AndDifferentiated) {

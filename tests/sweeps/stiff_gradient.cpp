@@ -5,6 +5,7 @@
 
 #include <support/all_methods.hpp>
 #include <support/gradients.hpp>
+#include <support/hessian_products.hpp>
 #include <support/observed.hpp>
 #include <support/stiff_systems.hpp>
 #include <support/systems.hpp>
@@ -104,25 +105,7 @@ TEST(StiffHessian, IsThatOfDifferencesOfGradients) {
   const auto inputs = spread_around(5, {0.5, 1.0}, {20.0, 0.7});
   const auto ensemble = inputs.ensemble(0.0, 1.5);
   const auto recorded = record(Exec(), Forced{}, Rodas4{}, ensemble, {.rtol = 1e-5});
-  const auto v = matrix<double>(5, 2, [](int, int j) { return j == 0 ? 1.0 : 0.3; });
-  const auto product =
-      hessian_product(Exec(), Forced{}, recorded, ensemble, SquaredNorm{}, MatrixOf<double>(), v);
-  const auto hp = on_host(product.params), p = on_host(inputs.params);
-  auto gradient_at = [&](double size) {
-    Inputs<double> moved = inputs;
-    moved.params =
-        matrix<double>(5, 2, [&](int i, int j) { return p(i, j) + size * (j == 0 ? 1.0 : 0.3); });
-    return on_host(
-        gradient(Exec(), Forced{}, recorded, moved.ensemble(0.0, 1.5), SquaredNorm{}).params);
-  };
-  const double h = 1e-3;
-  const auto a = gradient_at(h), b = gradient_at(-h), c = gradient_at(2 * h),
-             d = gradient_at(-2 * h);
-  for (int i = 0; i < 5; ++i)
-    for (int j = 0; j < 2; ++j) {
-      const double expected = (8 * (a(i, j) - b(i, j)) - (c(i, j) - d(i, j))) / (12 * h);
-      EXPECT_NEAR(hp(i, j), expected, 1e-8 * (1 + std::abs(expected)));
-    }
+  expect_hessian_product_of_differences(Forced{}, inputs, recorded, 0.0, 1.5);
 }
 
 }  // namespace
