@@ -11,6 +11,7 @@
 #include <gradsolve/methods/dormand_prince5.hpp>
 #include <gradsolve/methods/euler.hpp>
 #include <gradsolve/methods/heun.hpp>
+#include <gradsolve/methods/kvaerno5.hpp>
 #include <gradsolve/methods/rk4.hpp>
 #include <gradsolve/methods/rodas3p.hpp>
 #include <gradsolve/methods/rodas4.hpp>

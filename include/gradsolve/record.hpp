@@ -51,8 +51,8 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
                  const Options& options, const Saves& saves,
                  Record<M, Scalar, typename Exec::memory_space>& out) {
   static_assert(
-      RosenbrockMethod<M> || !HasMassMatrix<F>,
-      "explicit methods solve u' = f: a system with a mass matrix needs a Rosenbrock method");
+      ImplicitMethod<M> || !HasMassMatrix<F>,
+      "explicit methods solve u' = f: a system with a mass matrix needs a Rosenbrock or ESDIRK method");
   using L = LaneOf<F, Exec, Scalar, Width>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::record");
   check_ensemble<F, Exec>("record", ensemble);

@@ -21,7 +21,7 @@ Kokkos::View<Scalar*, MemorySpace> stability_limited_share(
     const Ensemble<States, Parameters>& ensemble) {
   using namespace detail;
   using L = LaneOf<F, Exec, Scalar, Width>;
-  static_assert(!RosenbrockMethod<M> && M::error_order > 0,
+  static_assert(!ImplicitMethod<M> && M::error_order > 0,
                 "a question to explicit methods with an error estimate");
   Kokkos::Profiling::ScopedRegion region("gradsolve::stability_limited_share");
   check_record<F, Exec, L>("stability_limited_share", record, ensemble);

@@ -6,6 +6,7 @@
 #include <gradsolve/methods/dormand_prince5.hpp>
 #include <gradsolve/methods/euler.hpp>
 #include <gradsolve/methods/heun.hpp>
+#include <gradsolve/methods/kvaerno5.hpp>
 #include <gradsolve/methods/rk4.hpp>
 #include <gradsolve/methods/rodas3p.hpp>
 #include <gradsolve/methods/rodas4.hpp>
@@ -30,6 +31,14 @@ using AllMethods =
 using RosenbrockMethods =
     ::testing::Types<gradsolve::Rosenbrock23, gradsolve::ROS3P, gradsolve::Rodas3P,
                      gradsolve::Rodas4, gradsolve::Rodas5P>;
+
+/// Every implicit method, and those of them that differ most: each costs a stiff sweep some 20 s of
+/// compilation.
+using ImplicitMethods =
+    ::testing::Types<gradsolve::Rosenbrock23, gradsolve::ROS3P, gradsolve::Rodas3P,
+                     gradsolve::Rodas4, gradsolve::Rodas5P, gradsolve::Kvaerno5>;
+using SomeImplicitMethods =
+    ::testing::Types<gradsolve::Rosenbrock23, gradsolve::Rodas5P, gradsolve::Kvaerno5>;
 
 struct NameOfMethod {
   template <class M>

@@ -79,7 +79,7 @@ State<T, N> linear_solution(Matrix<T, N> a, State<T, N> x) {
 /// The same of a Rosenbrock method, in increments: (mass / (h gamma) - J) k_i = ..., with J and
 /// df/dt by duals.
 template <class M, class F, class T>
-  requires requires { M::gamma; }
+  requires requires { M::C; }
 struct Step<M, F, T> {
   static constexpr int N = F::num_states;
   StateFor<F, T> k[M::num_stages];
@@ -114,6 +114,52 @@ struct Step<M, F, T> {
       k[i] = linear_solution<N>(w, r);
       for (int n = 0; n < N; ++n) u_new[n] += T(M::b[i]) * k[i][n];
     }
+  }
+};
+
+/// The same of an ESDIRK method: mass k_i = h sum_j a_ij f(t_j, u + k_j), each by Newton's method
+/// with the Jacobian of the latest iterate.
+template <class M, class F, class T>
+  requires requires { M::gamma; } && (!requires { M::C; })
+struct Step<M, F, T> {
+  static constexpr int N = F::num_states;
+  StateFor<F, T> k[M::num_stages];
+  StateFor<F, T> u_new;
+
+  Step(const F& f, const T& t, const T& h, const StateFor<F, T>& u, const ParamsFor<F, T>& p) {
+    using D = Dual<T, N>;
+    StateFor<F, T> slopes[M::num_stages];
+    k[0] = StateFor<F, T>{};
+    slopes[0] = f(t, u, p);
+    for (int i = 1; i < M::num_stages; ++i) {
+      k[i] = k[i - 1];
+      const T t_i = t + T(M::c[i]) * h;
+      for (int iteration = 0; iteration < 12; ++iteration) {
+        StateFor<F, D> stage;
+        for (int n = 0; n < N; ++n) {
+          stage[n] = D(u[n] + k[i][n]);
+          stage[n].tangent[n] = T(1);
+        }
+        const StateFor<F, D> r = f(D(t_i), stage, convert<D>(p));
+        Matrix<T, N> w;
+        StateFor<F, T> residual;
+        for (int n = 0; n < N; ++n) {
+          residual[n] = h * T(M::gamma) * r[n].value;
+          for (int j = 0; j < i; ++j) residual[n] += h * T(M::a[i][j]) * slopes[j][n];
+          for (int j = 0; j < N; ++j) {
+            w[n][j] = T(mass_entry_of<F>(n, j)) - h * T(M::gamma) * r[n].tangent[j];
+            residual[n] -= T(mass_entry_of<F>(n, j)) * k[i][j];
+          }
+        }
+        const StateFor<F, T> dk = linear_solution<N>(w, residual);
+        for (int n = 0; n < N; ++n) k[i][n] += dk[n];
+      }
+      StateFor<F, T> stage = u;
+      for (int n = 0; n < N; ++n) stage[n] += k[i][n];
+      slopes[i] = f(t_i, stage, p);
+    }
+    u_new = u;
+    for (int n = 0; n < N; ++n) u_new[n] += k[M::num_stages - 1][n];
   }
 };
 
@@ -241,9 +287,13 @@ StateFor<F, T> interpolate(const F& f, const T& t, const T& h, const StateFor<F,
   const Step<M, F, T> step(f, t, h, u, p);
   StateFor<F, T> v = u;
   for (int i = 0; i < M::num_stages; ++i) {
-    T sum(0);
-    for (int r = M::dense_degree - 1; r-- > 0;) sum = sum * theta + T(M::H[r][i]);
-    const T weight = theta * (T(M::b[i]) + (T(1) - theta) * sum);
+    T weight(0);
+    if constexpr (requires { M::H; }) {
+      for (int r = M::dense_degree - 1; r-- > 0;) weight = weight * theta + T(M::H[r][i]);
+      weight = theta * (T(M::b[i]) + (T(1) - theta) * weight);
+    } else {
+      for (int m = M::dense_degree; m-- > 0;) weight = (weight + T(M::dense[i][m])) * theta;
+    }
     for (int n = 0; n < F::num_states; ++n) v[n] += weight * step.k[i][n];
   }
   return v;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Stiff systems by Rosenbrock methods: step counts, published values, orders, failures.
+// Stiff systems by implicit methods: step counts, published values, orders, failures.
 #include <gradsolve/gradsolve.hpp>
 
 #include <support/all_methods.hpp>
@@ -95,7 +95,7 @@ struct Component {
 
 template <class M>
 class Stiff : public ::testing::Test {};
-TYPED_TEST_SUITE(Stiff, RosenbrockMethods, NameOfMethod);
+TYPED_TEST_SUITE(Stiff, ImplicitMethods, NameOfMethod);
 
 TYPED_TEST(Stiff, HasTheOrderOfTheMethod_WithTimeInTheSystem) {
   using M = TypeParam;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Derivatives by Rosenbrock methods, against complex steps through the recorded steps.
+// Derivatives by implicit methods, against complex steps through the recorded steps.
 #include <gradsolve/gradsolve.hpp>
 
 #include <support/all_methods.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 template <class M>
 class StiffGradient : public ::testing::Test {};
-TYPED_TEST_SUITE(StiffGradient, RosenbrockMethods, NameOfMethod);
+TYPED_TEST_SUITE(StiffGradient, SomeImplicitMethods, NameOfMethod);
 
 /// Reaction rates of very different size: each derivative per unit of log k, as the loss is.
 struct LogRobertson {

@@ -96,7 +96,7 @@ struct RecordKernel {
     const L direction = select(t_final < t_begin, L(-1), L(1));
     L dt = first_step(t_begin, t_final, u, p, k0, direction);
     StepControl<order, L> control;
-    IntOf<L> steps(0), rejected(0);
+    IntOf<L> steps(0), rejected(0), evaluations(1);
     int attempts = 0;
     S* const ends = store ? mesh.ends_of(slice, first_lane) : nullptr;
     const int capacity = store ? mesh.capacity(slice) : 0;
@@ -124,9 +124,11 @@ struct RecordKernel {
       t = select(accepted, t_new, t);
       if constexpr (M::fsal) {
         keep_where(accepted, trial.k_last, k0);
-      } else {
+      } else if constexpr (takes_slope_v<M>) {
         if (any(accepted)) copy(evaluate(f, t, u, p), k0);
       }
+      if constexpr (EsdirkMethod<M>)
+        evaluations = evaluations + select(active, trial.num_evaluations, IntOf<L>(0));
       steps = steps + select(accepted, IntOf<L>(1), IntOf<L>(0));
       rejected = rejected + select(active && !accepted, IntOf<L>(1), IntOf<L>(0));
 
@@ -165,7 +167,8 @@ struct RecordKernel {
       out.t1[j] = lane_of(t_final, lane);
       out.num_steps[j] = n;
       out.num_rejected[j] = r;
-      out.num_rhs[j] = num_evaluations<M>(n, r);
+      out.num_rhs[j] = EsdirkMethod<M> ? static_cast<int>(lane_of(evaluations, lane))
+                                       : num_evaluations<M>(n, r);
     }
     return longest;
   }

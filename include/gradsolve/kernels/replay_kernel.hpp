@@ -86,7 +86,8 @@ struct ErrorRatioKernel {
     L largest(0);
     steps.for_each([&](int, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
       const MaskOf<L> moves = t_end != t;
-      const StateOf<F, L> k0 = evaluate(f, t, u, p);
+      StateOf<F, L> k0;
+      if constexpr (takes_slope_v<M>) copy(evaluate(f, t, u, p), k0);
       const Attempt<F, L> a = attempt<M>(f, t, t_end, u, p, k0, tolerances);
       keep_where(moves, a.u, u);
       // A ratio that is not a number counts as infinite.

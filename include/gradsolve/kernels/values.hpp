@@ -61,31 +61,4 @@ KOKKOS_FORCEINLINE_FUNCTION Vector<Dual<L, 1>, N> with_direction(
   return r;
 }
 
-/// Part `I` (0: the values, k + 1: the tangents in direction k) of a vector.
-template <int I, class T, int N>
-KOKKOS_FORCEINLINE_FUNCTION Vector<LaneBeneathT<T>, N> part_of(const Vector<T, N>& x) {
-  Vector<LaneBeneathT<T>, N> y;
-  if constexpr (N > 0)
-    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { y[i] = part(x[i], I); });
-  return y;
-}
-
-/// x = y where the condition holds.
-template <class C, class T, int N>
-KOKKOS_FORCEINLINE_FUNCTION void keep_where(const C& condition, const Vector<T, N>& y,
-                                            Vector<T, N>& x) {
-  if constexpr (N > 0)
-    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { x[i] = select(condition, y[i], x[i]); });
-}
-
-/// x = y() where the condition holds; y is costly: a plain scalar branches, a pack selects.
-template <class C, class T, int N, class Y>
-KOKKOS_FORCEINLINE_FUNCTION void update_where(const C& condition, Vector<T, N>& x, Y&& y) {
-  if constexpr (std::is_same_v<C, bool>) {
-    if (condition) copy(y(), x);
-  } else {
-    keep_where(condition, y(), x);
-  }
-}
-
 }  // namespace gradsolve::detail

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gradsolve/ad/linearization.hpp>
-#include <gradsolve/kernels/values.hpp>
 #include <gradsolve/linalg/lu.hpp>
 #include <gradsolve/linalg/mass.hpp>
 #include <gradsolve/stepping/tolerances.hpp>

@@ -7,7 +7,7 @@
 ///
 ///     u(t + theta h) = u + h sum_i b_i(theta) k_i
 ///
-/// over the method's dense stages (without the h for the increments k_i of a Rosenbrock method),
+/// over the method's dense stages (without the h for the increments k_i of an implicit method),
 /// and its adjoint. b_i is a polynomial, dense_coefficient(). At theta = 1 it is u_new.
 namespace gradsolve::detail {
 
@@ -75,7 +75,7 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> interpolated_slope(
   StateOf<F, T> sum = filled<F::num_states>(T(0));
   for_each_dense_stage<M>(
       [&](auto i) GRADSOLVE_INLINE_LAMBDA { axpy(dense_slope<M, i>(theta), s.k[i], sum); });
-  if constexpr (RosenbrockMethod<M>) scale(L(1) / h, sum, sum);
+  if constexpr (ImplicitMethod<M>) scale(L(1) / h, sum, sum);
   return sum;
 }
 
@@ -84,7 +84,7 @@ template <class M, class F, class L, class T>
 KOKKOS_FORCEINLINE_FUNCTION T dense_size_slope(const StateOf<F, T>& w,
                                                const StageValues<DenseStages<M>, F, T>& s,
                                                const L& theta) {
-  if constexpr (RosenbrockMethod<M>)
+  if constexpr (ImplicitMethod<M>)
     return T(0);
   else
     return dot(w, dense_sum<M, F>(s, theta));
@@ -110,9 +110,9 @@ struct DenseAdjoint {
   }
 
   /// For stages_adjoint().
-  template <class I, class Add>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(I i, Add&& add_to) const {
-    if constexpr (in_dense_output_v<M, I{}>) add_to(BaseScalar<T>(1), k[i]);
+  template <int I, class Add>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(Index<I>, Add&& add_to) const {
+    if constexpr (in_dense_output_v<M, I>) add_to(BaseScalar<T>(1), k[I]);
   }
 };
 

@@ -16,6 +16,7 @@ struct Attempt {
   /// (error / tolerance)^2: the mean over the components of (e_i / (atol + rtol |u_i|))^2, with the
   /// larger of |u_i| at the two ends. The step is acceptable where it is at most 1.
   L ratio2;
+  IntOf<L> num_evaluations;  // of f, where Newton's method decides
 };
 
 /// sum_i (e_i / scale_i)^2 where inverse_scale = 1 / scale.

@@ -110,7 +110,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
         constexpr double b = M::b[i];
         if constexpr (b != 0) add(coefficient<T>(b), lambda);
       }
-      direct(i, add);
+      direct(Index<i>{}, add);
       scale(h, kbar, kbar);
       T stage_tbar(0);
       if constexpr (!WithTime) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <gradsolve/ad/linearization.hpp>
-#include <gradsolve/linalg/lu.hpp>
-#include <gradsolve/linalg/mass.hpp>
 #include <gradsolve/stepping/error_estimate.hpp>
+#include <gradsolve/stepping/step_matrix.hpp>
 
 /// One step of a Rosenbrock method M from t to t_end, h = t_end - t, for mass u' = f(t, u, p) with
 /// a constant mass matrix (one, or the system's own), J = df/du and f_t = df/dt at (t, u):
@@ -55,12 +53,9 @@ KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L
   const L h = t_end - t, inverse_h = L(1) / h;
   StateOf<F, T> slope[Stages::size];
   {
-    MatrixOf<F, T> w;
-    linearize(f, T(t), u, p, slope[0], w, s.time_slope);
-    for_each_index<F::num_states>(
-        [&](int i) GRADSOLVE_INLINE_LAMBDA { scale(BaseScalar<T>(-1), w[i], w[i]); });
-    add_mass<F>(L(inverse_h * L(coefficient<L>(1 / M::gamma))), w);
-    s.w.factor(w);
+    MatrixOf<F, T> jacobian;
+    linearize(f, T(t), u, p, slope[0], jacobian, s.time_slope);
+    factor_step_matrix<F>(L(inverse_h * L(coefficient<L>(1 / M::gamma))), jacobian, s.w);
   }
   static_for<Stages::size>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
     constexpr int first = argument_of_v<M, i>;

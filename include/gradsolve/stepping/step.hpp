@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/stepping/esdirk.hpp>
 #include <gradsolve/stepping/explicit_rk.hpp>
 #include <gradsolve/stepping/rosenbrock.hpp>
 
@@ -20,7 +21,12 @@ KOKKOS_FORCEINLINE_FUNCTION void step_adjoint(const F& f, const L& t, const L& t
   stages_adjoint<WithTime, M>(f, t, t_end, u, p, s, nothing, lambda, pbar, tbar);
 }
 
-/// Evaluations of f in a record, that at the start and those inside Jacobians' among them.
+/// Whether attempt() asks for k0: implicit methods find it with the Jacobian.
+template <class M>
+inline constexpr bool takes_slope_v = !ImplicitMethod<M>;
+
+/// Evaluations of f in a record, that at the start and those inside Jacobians' among them. Of an
+/// ESDIRK method each attempt tells.
 template <class M>
 KOKKOS_FORCEINLINE_FUNCTION int num_evaluations(int accepted, int rejected) {
   if constexpr (RosenbrockMethod<M>)

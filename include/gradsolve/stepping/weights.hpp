@@ -6,16 +6,21 @@
 /// The numbers of a method M as types, so that zeros vanish at compile time, and sums with them.
 namespace gradsolve::detail {
 
-/// A Rosenbrock method: it has the diagonal coefficient gamma of its linear systems.
+/// Methods whose linear systems have the diagonal coefficient gamma: Rosenbrock methods, which have
+/// weights C of the stages in each other's systems, and ESDIRK methods.
 template <class M>
-concept RosenbrockMethod = requires { M::gamma; };
+concept ImplicitMethod = requires { M::gamma; };
+template <class M>
+concept RosenbrockMethod = ImplicitMethod<M> && requires { M::C; };
+template <class M>
+concept EsdirkMethod = ImplicitMethod<M> && !RosenbrockMethod<M>;
 
 /// The weight of stage i in the continuous extension is a polynomial in theta; its coefficient of
 /// theta^(m+1). Rosenbrock methods give it in Hairer's form,
 /// theta b_i + theta (1 - theta) (H_0i + theta (H_1i + ...)).
 template <class M>
 constexpr double dense_coefficient(int i, int m) {
-  if constexpr (RosenbrockMethod<M>) {
+  if constexpr (requires { M::H; }) {
     const double to_the_end = m == 0 ? M::b[i] : 0;
     const double up = m < M::dense_degree - 1 ? M::H[m][i] : 0, down = m > 0 ? M::H[m - 1][i] : 0;
     return to_the_end + up - down;
@@ -121,21 +126,24 @@ KOKKOS_FORCEINLINE_FUNCTION L stage_time(const L& t, const L& t_end, const L& h)
 }
 
 /// What the stages k_i are multiplied with in a state: k_i is a slope of an explicit method, an
-/// increment of a Rosenbrock method.
+/// increment of an implicit one.
 template <class M, class L>
 KOKKOS_FORCEINLINE_FUNCTION L increment_factor(const L& h) {
-  if constexpr (RosenbrockMethod<M>)
+  if constexpr (ImplicitMethod<M>)
     return L(1);
   else
     return h;
 }
 
-/// u + h sum_j a_Ij k_j, or u + sum_j a_Ij k_j of a Rosenbrock method.
+/// The argument of f at stage I: u + h sum_j a_Ij k_j, u + sum_j a_Ij k_j of a Rosenbrock method,
+/// u + k_I of an ESDIRK method.
 template <class M, int I, class L, class T, int N, int S>
 KOKKOS_FORCEINLINE_FUNCTION Vector<T, N> stage_argument(const Vector<T, N>& u, const L& h,
                                                         const Vector<T, N> (&k)[S]) {
   if constexpr (first_nonzero_v<StageRow<M, I>> == I) {
     return u;
+  } else if constexpr (EsdirkMethod<M>) {
+    return advanced(u, L(1), k[I]);
   } else {
     Vector<T, N> sum;
     combine<StageRow<M, I>>(k, sum);
