@@ -3,6 +3,7 @@
 
 #include <Kokkos_Macros.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gradsolve {
@@ -78,6 +79,11 @@ struct Options {
   /// Keeps the state at the begin of every step in Record::kept, N numbers a step: for
   /// record_and_gradient() and make_solution().
   bool keep_states = false;
+
+  /// > 0: bytes for the states that a gradient keeps on its way. Where a trajectory has more steps
+  /// than that has room for, it keeps a state now and then and replays what lies between: the same
+  /// gradient bit by bit, for one more replay (docs/memory.md). 0: what the device has.
+  std::size_t memory_budget = 0;
 
   Rerecord rerecord = Rerecord::when_stale;
   float stale_ratio = 4;  ///< Error over tolerance.

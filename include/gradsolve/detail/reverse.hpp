@@ -23,24 +23,39 @@ auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss
   return SavedLossSeed<Loss, S>{loss.times.access(), loss.loss};
 }
 
-/// Buffer for the states of the slices in flight. Where memory is short, fewer slices are in
-/// flight. Returns their number.
+/// Rows of one slot at most: their number is an int.
+inline constexpr std::size_t max_rows_in_flight = std::size_t(1) << 30;
+
+/// Buffer for the states of the slices in flight, of `budget` bytes at most (0: what there is).
+/// Where that is short, slices keep checkpoints; where it is shorter still, fewer are in flight.
 template <class Exec, class S, class MemorySpace>
-int reserve_buffer(const Exec& exec, const Mesh<S, MemorySpace>& mesh, int numbers_a_state,
-                   Kokkos::View<S*, MemorySpace>& buffer) {
-  const std::size_t each = std::size_t(mesh.max_rows) * numbers_a_state * mesh.width;
-  int slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
+KeptStates<S> reserve_buffer(const Exec& exec, const Mesh<S, MemorySpace>& mesh,
+                             int numbers_a_state, std::size_t budget,
+                             Kokkos::View<S*, MemorySpace>& buffer) {
+  const std::size_t row = sizeof(S) * numbers_a_state * mesh.width;
+  KeptStates<S> keep{};
+  keep.num_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
+  if (budget == 0) budget = row * mesh.max_rows * keep.num_slots;
   while (true) {
-    try {
-      reserve(exec, buffer, each * slots, "gradsolve::Gradient::buffer");
-      return slots;
-    } catch (const std::exception&) {
-      if (slots == 1)
-        refuse("gradient", "record",
-               "a mesh whose longest trajectory has " + std::to_string(mesh.max_rows) + " steps",
-               "one that needs less than the " + std::to_string(each * sizeof(S)) +
-                   " bytes that its states take");
-      slots = (slots + 1) / 2;
+    const std::size_t rows = Kokkos::min(budget / (row * keep.num_slots), max_rows_in_flight);
+    const Checkpoints plan = plan_checkpoints(mesh.max_rows, static_cast<long long>(rows));
+    if (plan.room > 0) {
+      keep.segment_rows = plan.length;
+      keep.room = plan.room;
+      try {
+        reserve(exec, buffer, row / sizeof(S) * plan.room * keep.num_slots,
+                "gradsolve::Gradient::buffer");
+        keep.buffer = buffer.data();
+        return keep;
+      } catch (const std::exception&) {
+        budget /= 2;
+      }
+    } else if (keep.num_slots > 1) {
+      keep.num_slots = (keep.num_slots + 1) / 2;
+    } else {
+      refuse("gradient", "options.memory_budget", std::to_string(budget) + " bytes",
+             "room for the states of one slice, whose longest trajectory has " +
+                 std::to_string(mesh.max_rows) + " steps");
     }
   }
 }
@@ -138,14 +153,16 @@ class ReverseSweep {
     if (work.taken.data() == nullptr)
       work.taken = Kokkos::View<unsigned, MemorySpace>(
           Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));  // 0, as *taken_before
-    KeptStates<Scalar> kept;
-    kept.recorded = on_kept_states_ ? record_.kept.data() : nullptr;
-    kept.final_states = record_.states.data();
-    kept.num_trajectories = record_.size();
-    kept.num_slots = kept.recorded != nullptr
-                         ? Kokkos::min(Backend<Exec>::num_slots(exec_), record_.mesh.num_slices)
-                         : reserve_buffer(exec_, record_.mesh, numbers_a_state, work.buffer);
-    kept.buffer = work.buffer.data();
+    KeptStates<Scalar> kept{};
+    if (on_kept_states_) {
+      kept.num_slots = Kokkos::min(Backend<Exec>::num_slots(exec_), record_.mesh.num_slices);
+      kept.recorded = record_.kept.data();
+      kept.final_states = record_.states.data();
+      kept.num_trajectories = record_.size();
+    } else {
+      kept = reserve_buffer(exec_, record_.mesh, numbers_a_state, record_.options.memory_budget,
+                            work.buffer);
+    }
     kept.taken = work.taken.data();
     kept.taken_before = *work.taken_before;
     // Every slot takes one slice too many, after its first.

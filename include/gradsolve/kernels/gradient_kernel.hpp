@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gradsolve/kernels/replay_kernel.hpp>
+#include <gradsolve/mesh/checkpoints.hpp>
 #include <gradsolve/observe/loss.hpp>
 #include <gradsolve/status.hpp>
 
@@ -30,7 +31,9 @@ struct Product<S, true> {
 template <class S>
 struct KeptStates {
   int num_slots;
-  S* buffer;        // (num_slots, max_rows, N, width): of the slices in flight
+  int segment_rows;  // see mesh/checkpoints.hpp
+  int room;          // rows of a slot: a segment, and the checkpoints before it
+  S* buffer;         // (num_slots, room, N, width): of the slices in flight
   unsigned* taken;  // slices taken so far, in this and in all earlier launches
   unsigned taken_before;
   const S* recorded;      // (total_rows, N, width): by record(), null: not
@@ -40,8 +43,8 @@ struct KeptStates {
 
 /// Replay and adjoint in one launch. Each of `num_slots` threads (warps on a GPU) takes slice after
 /// slice, keeps the states of the slice it is at in a buffer of its own, and sweeps back over them:
-/// the buffer is as long as the tallest slice and stays in cache, whatever the size of the
-/// ensemble. Where record() kept the states, there is no replay.
+/// the buffer stays in cache, whatever the size of the ensemble. It is as long as the tallest slice,
+/// or shorter, with checkpoints. Where record() kept the states, there is no replay.
 ///
 /// The reverse sweep counts rows down from the slice's longest trajectory, so that the lanes of a
 /// warp load adjacent states; a lane idles (h = 0) until its own last step.
@@ -112,29 +115,11 @@ struct GradientKernel {
     ParamsOf<F, T> p;
     read_inputs(lanes, u, p);
 
-    const S* kept;
-    if (!is_product && keep.recorded != nullptr) {
-      kept = keep.recorded + mesh.first_row[slice] * N * mesh.width + first_lane;
-      const StridedMatrix<const S> final_states{keep.final_states, 1,
-                                                Stride(keep.num_trajectories)};
-      if constexpr (!is_product) copy(lanes.template gather<N>(final_states), u);
-    } else {
-      constexpr int numbers = N * num_parts<T>;
-      S* const buffer =
-          keep.buffer + std::int64_t(slot) * mesh.max_rows * numbers * mesh.width + first_lane;
-      steps.for_each([&](int row, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
-        store_state(buffer, row, u);
-        update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
-      });
-      kept = buffer;
-    }
-    if (states.data != nullptr) lanes.scatter(part_of<0>(u), states);
-
     Cotangent bar;
     if constexpr (Seed::at_saves)
-      reverse_with_saves(lanes, steps, kept, u, p, bar);
+      reverse_with_saves(lanes, steps, slot, slice, first_lane, u, p, bar);
     else
-      reverse(lanes, steps, kept, u, p, bar);
+      reverse(lanes, steps, slot, slice, first_lane, u, p, bar);
     if constexpr (has_constraints_v<F>) {
       if (find_start) {
         read_inputs(lanes, u, p);
@@ -158,38 +143,77 @@ struct GradientKernel {
     prepare_start(f, find_start, T(lanes.gather(in.t0)), u, p);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void store_state(S* buffer, int row, const StateOf<F, T>& u) const {
+  /// Rows of states, of one thread's trajectories.
+  KOKKOS_FORCEINLINE_FUNCTION void store_state(S* rows, int row, const StateOf<F, T>& u) const {
     for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-        store(buffer + ((std::int64_t(row) * N + i) * num_parts<T> + k) * mesh.width,
-              part(u[i], k));
+        store(rows + ((std::int64_t(row) * N + i) * num_parts<T> + k) * mesh.width, part(u[i], k));
       });
     });
   }
-  KOKKOS_FORCEINLINE_FUNCTION void load_state(const S* kept, int row, StateOf<F, T>& u) const {
+  KOKKOS_FORCEINLINE_FUNCTION void load_state(const S* rows, int row, StateOf<F, T>& u) const {
     for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
         part(u[i], k) =
-            load<L>(kept + ((std::int64_t(row) * N + i) * num_parts<T> + k) * mesh.width);
+            load<L>(rows + ((std::int64_t(row) * N + i) * num_parts<T> + k) * mesh.width);
       });
     });
   }
 
-  /// Calls visit(t, t_end, u) for each row from the last on; what the next row needs is loaded
-  /// before the step that hides the wait.
+  /// Replays the steps from u on, calls at_end(u) with the final state, then visit(t, t_end, u) for
+  /// each row from the last on, with the state at its begin.
+  template <class AtEnd, class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void there_and_back(const LaneIndices<L>& lanes,
+                                                  const Steps<L>& steps, int slot, int slice,
+                                                  int first_lane, StateOf<F, T>& u,
+                                                  const ParamsOf<F, T>& p, AtEnd&& at_end,
+                                                  Visit&& visit) const {
+    const std::int64_t row_size = std::int64_t(N) * num_parts<T> * mesh.width;
+    if constexpr (!is_product) {
+      if (keep.recorded != nullptr) {
+        const StridedMatrix<const S> final_states{keep.final_states, 1,
+                                                  Stride(keep.num_trajectories)};
+        copy(lanes.template gather<N>(final_states), u);
+        at_end(u);
+        back(steps, keep.recorded + mesh.first_row[slice] * row_size + first_lane, 0, steps.rows(),
+             visit);
+        return;
+      }
+    }
+    const int length = keep.segment_rows, last = num_checkpoints(steps.rows(), length);
+    S* const kept = keep.buffer + std::int64_t(slot) * keep.room * row_size + first_lane;
+    S* const checkpoints = kept + length * row_size;
+    for (int segment = last; segment >= 0; --segment) {
+      const int begin = segment * length, end = Kokkos::min(begin + length, steps.rows());
+      const bool first_time = segment == last;
+      if (!first_time) load_state(checkpoints, segment, u);
+      steps.for_each(first_time ? 0 : begin, end, [&](int row, const L& t, const L& t_end)
+                                                      GRADSOLVE_INLINE_LAMBDA {
+        if (row >= begin)
+          store_state(kept, row - begin, u);
+        else if (row % length == 0)
+          store_state(checkpoints, row / length, u);
+        update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
+      });
+      if (first_time) at_end(u);
+      back(steps, kept, begin, end, visit);
+    }
+  }
+
+  /// Calls visit(t, t_end, u) for the rows [begin, end), the last one first; what the next row needs
+  /// is loaded before the step that hides the wait.
   template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_backward(const Steps<L>& steps, const S* kept,
-                                                     Visit&& visit) const {
-    const int rows = steps.rows();
-    if (rows == 0) return;
-    L t_end = steps.end_of(rows - 1), t = steps.begin_of(rows - 1);
+  KOKKOS_FORCEINLINE_FUNCTION void back(const Steps<L>& steps, const S* kept, int begin, int end,
+                                        Visit&& visit) const {
+    if (begin == end) return;
+    L t_end = steps.end_of(end - 1), t = steps.begin_of(end - 1);
     StateOf<F, T> u;
-    load_state(kept, rows - 1, u);
-    for (int row = rows - 1; row >= 0; --row) {
-      const int next = row > 0 ? row - 1 : 0;
+    load_state(kept, end - 1 - begin, u);
+    for (int row = end - 1; row >= begin; --row) {
+      const int next = row > begin ? row - 1 : begin;
       const L t_next = steps.begin_of(next);
       StateOf<F, T> u_next;
-      load_state(kept, next, u_next);
+      load_state(kept, next - begin, u_next);
       visit(t, t_end, u);
       t_end = t;
       t = t_next;
@@ -199,37 +223,43 @@ struct GradientKernel {
 
   /// A loss of the final state.
   KOKKOS_FORCEINLINE_FUNCTION void reverse(const LaneIndices<L>& lanes, const Steps<L>& steps,
-                                           const S* kept, const StateOf<F, T>& u_final,
+                                           int slot, int slice, int first_lane, StateOf<F, T>& u0,
                                            const ParamsOf<F, T>& p, Cotangent& bar) const {
     const L t_final = lanes.gather(in.t1);
-    T unused(0);
-    bar.loss =
-        seed.template add<WithTimes>(lanes, t_final, u_final, p, {bar.lambda, bar.p, unused});
-    if constexpr (WithTimes) add_empty_span(steps.begin(), t_final, u_final, p, bar);
-    for_each_backward(steps, kept,
-                      [&](const L& t, const L& t_end, const StateOf<F, T>& u)
-                          GRADSOLVE_INLINE_LAMBDA {
-                            step_back(t_end != t, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
-                              plain_step(steps, t_final, t, t_end, u, p, c);
-                            });
-                          });
+    there_and_back(
+        lanes, steps, slot, slice, first_lane, u0, p,
+        [&](const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
+          write_states(lanes, u);
+          T unused(0);
+          bar.loss =
+              seed.template add<WithTimes>(lanes, t_final, u, p, {bar.lambda, bar.p, unused});
+          if constexpr (WithTimes) add_empty_span(steps.begin(), t_final, u, p, bar);
+        },
+        [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
+          step_back(t_end != t, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
+            plain_step(steps, t_final, t, t_end, u, p, c);
+          });
+        });
   }
 
   /// A loss at save times: a step with saves in it takes the cotangents of its interpolated states
   /// along.
   KOKKOS_FORCEINLINE_FUNCTION void reverse_with_saves(const LaneIndices<L>& lanes,
-                                                      const Steps<L>& steps, const S* kept,
-                                                      const StateOf<F, T>& u_final,
+                                                      const Steps<L>& steps, int slot, int slice,
+                                                      int first_lane, StateOf<F, T>& u0,
                                                       const ParamsOf<F, T>& p,
                                                       Cotangent& bar) const {
     const L t_final = lanes.gather(in.t1);
     SaveCursor<L, -1> cursor(seed.saves, lanes, steps.begin(), t_final);
     StateOf<F, T> u_first;
-    copy(u_final, u_first);  // of a trajectory without steps
-    L last;
-    spoil_loss(cursor.find(t_final, MaskOf<L>(true), last), bar);
-    for_each_backward(
-        steps, kept,
+    there_and_back(
+        lanes, steps, slot, slice, first_lane, u0, p,
+        [&](const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
+          write_states(lanes, u);
+          copy(u, u_first);  // of a trajectory without steps
+          L last;
+          spoil_loss(cursor.find(t_final, MaskOf<L>(true), last), bar);
+        },
         [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
           const MaskOf<L> moves = t_end != t;
           L time;
@@ -246,6 +276,11 @@ struct GradientKernel {
           keep_where(moves, u, u_first);
         });
     saves_at_begin(lanes, steps, cursor, u_first, p, bar);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void write_states(const LaneIndices<L>& lanes,
+                                                const StateOf<F, T>& u) const {
+    if (states.data != nullptr) lanes.scatter(part_of<0>(u), states);
   }
 
   /// Lanes without a step here (h = 0) keep their cotangents, whatever f does there.

@@ -32,10 +32,15 @@ class Steps {
   /// hides the wait.
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void for_each(Visit&& visit) const {
-    if (rows_ == 0) return;
-    L t = begin_, t_end = end_of(0);
-    for (int row = 0; row < rows_; ++row) {
-      const L next = end_of(row + 1 < rows_ ? row + 1 : row);
+    for_each(0, rows_, visit);
+  }
+  /// The same for the rows [begin, end).
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each(int begin, int end, Visit&& visit) const {
+    if (begin == end) return;
+    L t = begin_of(begin), t_end = end_of(begin);
+    for (int row = begin; row < end; ++row) {
+      const L next = end_of(row + 1 < end ? row + 1 : row);
       visit(row, t, t_end);
       t = t_end;
       t_end = next;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Gradients that keep few states: the same bits as of those that keep all.
+#include <gradsolve/gradsolve.hpp>
+
+#include <support/ensembles.hpp>
+#include <support/gradients.hpp>
+#include <support/observed.hpp>
+#include <support/systems.hpp>
+
+namespace gradsolve::test {
+namespace {
+
+using detail::Checkpoints;
+using detail::num_checkpoints;
+using detail::plan_checkpoints;
+
+TEST(CheckpointPlan, KeepsAllWhereThereIsRoom) {
+  for (int rows : {1, 2, 49, 100'000}) {
+    const Checkpoints plan = plan_checkpoints(rows, rows);
+    EXPECT_EQ(plan.length, rows);
+    EXPECT_EQ(plan.room, rows);
+    EXPECT_EQ(detail::replay_factor(rows, plan.length), 1);
+  }
+  EXPECT_EQ(plan_checkpoints(0, 0).length, 1);
+}
+
+TEST(CheckpointPlan, FitsInItsRoom_AndIsTheLongestThatDoes) {
+  for (int rows : {2, 3, 10, 49, 1000})
+    for (int room = 2; room < rows; ++room) {
+      const Checkpoints plan = plan_checkpoints(rows, room);
+      auto need = [&](int length) { return length + num_checkpoints(rows, length); };
+      if (plan.room == 0) {
+        for (int length = 1; length <= rows; ++length) EXPECT_GT(need(length), room);
+        continue;
+      }
+      EXPECT_EQ(plan.room, need(plan.length));
+      EXPECT_LE(plan.room, room);
+      for (int length = plan.length + 1; length <= rows; ++length) EXPECT_GT(need(length), room);
+      EXPECT_LT(detail::replay_factor(rows, plan.length), 2);
+    }
+}
+
+TEST(CheckpointPlan, NeedsTwiceTheRootOfTheSteps) {
+  for (int rows : {10, 1000, 100'000, 1 << 30})
+    EXPECT_GT(plan_checkpoints(rows, static_cast<long long>(2 * std::sqrt(rows))).room, 0) << rows;
+}
+
+/// Bytes of `rows` rows of states, for as many slices as are in flight.
+template <class Rec>
+std::size_t bytes(const Rec& record, int numbers, int rows) {
+  const std::size_t slots =
+      std::min(detail::Backend<Exec>::num_slots(Exec()), record.mesh.num_slices);
+  return sizeof(double) * numbers * record.mesh.width * rows * slots;
+}
+
+template <class A, class B>
+void expect_same_bits(const A& a, const B& b) {
+  const auto x = on_host(a), y = on_host(b);
+  ASSERT_EQ(x.extent(0), y.extent(0));
+  for (std::size_t i = 0; i < x.extent(0); ++i)
+    for (std::size_t j = 0; j < x.extent(1); ++j) ASSERT_EQ(x(i, j), y(i, j)) << i << ", " << j;
+}
+
+TEST(Checkpoints, GiveTheSameBits_InEveryRoom) {
+  const auto inputs = lotka_volterra(37);
+  const auto ensemble = inputs.ensemble(0.0, 4.0);
+  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 1e-7});
+  const auto all = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  const int rows = recorded.mesh.max_rows;
+  ASSERT_GT(rows, 20);
+  for (int room : {rows - 1, rows / 2, rows / 2 + 1, 2 * int(std::sqrt(rows)) + 1}) {
+    recorded.options.memory_budget = bytes(recorded, 2, room);
+    const auto few = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+    EXPECT_LE(few.workspace.buffer.extent(0) * sizeof(double), recorded.options.memory_budget);
+    expect_same_bits(few.states, all.states);
+    expect_same_bits(few.u0, all.u0);
+    expect_same_bits(few.params, all.params);
+  }
+}
+
+TEST(Checkpoints, GiveTheSameBits_OfSavesTimesAndProducts) {
+  constexpr int n = 19;
+  const auto inputs = lotka_volterra(n);
+  const auto ensemble = inputs.ensemble(0.0, 4.0);
+  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 1e-6});
+  const auto times = save_times(Exec(), ensemble, std::vector{0.0, 0.5, 1.7, 1.7, 4.0});
+  const auto loss = at_saves(times, WeightedSaves{});
+  const auto direction = matrix<double>(n, 2, [](int i, int j) { return i - j; });
+  const auto to_params = matrix<double>(n, 4, [](int i, int j) { return 1 + i * j; });
+  auto all = gradient_with_times(Exec(), LotkaVolterra{}, recorded, ensemble, loss);
+  auto product = hessian_product(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{},
+                                 direction, to_params);
+  recorded.options.memory_budget = bytes(recorded, 2, recorded.mesh.max_rows / 2);
+  const auto few = gradient_with_times(Exec(), LotkaVolterra{}, recorded, ensemble, loss);
+  expect_same_bits(few.u0, all.u0);
+  expect_same_bits(few.params, all.params);
+  expect_same_bits(few.save_times, all.save_times);
+  recorded.options.memory_budget = bytes(recorded, 4, recorded.mesh.max_rows / 2);
+  const auto few_product = hessian_product(Exec(), LotkaVolterra{}, recorded, ensemble,
+                                           SquaredNorm{}, direction, to_params);
+  expect_same_bits(few_product.u0, product.u0);
+  expect_same_bits(few_product.params, product.params);
+}
+
+TEST(Checkpoints, WithLessThanASlice_AreRefused) {
+  const auto inputs = lotka_volterra(3);
+  const auto ensemble = inputs.ensemble(0.0, 4.0);
+  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.memory_budget = 32});
+  try {
+    gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+    FAIL() << "no error";
+  } catch (const InvalidArgument& error) {
+    EXPECT_NE(std::string(error.what()).find("options.memory_budget is 32 bytes"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace gradsolve::test
