@@ -59,11 +59,42 @@ class Ensemble {
   detail::PerTrajectory<Scalar> t0() const { return t0_.kernel; }
   detail::PerTrajectory<Scalar> t1() const { return t1_.kernel; }
 
+  /// The trajectories [begin, end) as an ensemble of their own, on the same memory.
+  auto range(int begin, int end) const {
+    const auto rows = Kokkos::make_pair(begin, end);
+    const auto states = Kokkos::subview(states_, rows, Kokkos::ALL);
+    const auto params = [&] {
+      if constexpr (shared_params)
+        return params_;
+      else
+        return Kokkos::subview(params_, rows, Kokkos::ALL);
+    }();
+    return Ensemble<std::remove_const_t<decltype(states)>, std::remove_const_t<decltype(params)>>(
+        states, params, t0_.range(begin), t1_.range(begin));
+  }
+
  private:
+  template <class, class>
+  friend class Ensemble;
+
   struct Times {
     detail::PerTrajectory<Scalar> kernel;
     Kokkos::View<const Scalar*, Kokkos::LayoutStride, MemorySpace> keep_alive;
+
+    Times range(int begin) const {
+      Times r = *this;
+      if (r.kernel.data != nullptr) r.kernel.data += begin * r.kernel.stride;
+      return r;
+    }
   };
+
+  template <class OtherTimes>
+    requires requires(const OtherTimes t) { t.keep_alive; }
+  Ensemble(const States& u0, const Parameters& params, const OtherTimes& t0, const OtherTimes& t1)
+      : states_(u0),
+        params_(params),
+        t0_{t0.kernel, t0.keep_alive},
+        t1_{t1.kernel, t1.keep_alive} {}
 
   template <class T>
   Times times(const T& t, const char* name) const {

@@ -3,9 +3,11 @@
 
 /// Everything: ensembles of small ODE systems, solved and differentiated exactly.
 #include <gradsolve/check_gradient.hpp>
+#include <gradsolve/chunks.hpp>
 #include <gradsolve/ensemble.hpp>
 #include <gradsolve/extra_states.hpp>
 #include <gradsolve/gradient.hpp>
+#include <gradsolve/memory_plan.hpp>
 #include <gradsolve/methods/bogacki_shampine3.hpp>
 #include <gradsolve/methods/dop853.hpp>
 #include <gradsolve/methods/dormand_prince5.hpp>

@@ -37,6 +37,7 @@ void set_steps(const Arguments& a, Options& options) {
   set(a.max_steps, "--max-steps", options.max_steps, "a number of steps > 0");
   set(a.fixed_steps, "--fixed-steps", options.fixed_steps, "a number of steps > 0");
   set(a.fixed_step, "--fixed-step", options.fixed_step, "a size > 0");
+  set(a.memory_budget, "--memory-budget", options.memory_budget, "a number of bytes > 0");
   if (a.min_step && a.max_step)
     require(*a.min_step <= *a.max_step, "--min-step", *a.min_step, "at most --max-step");
   if (a.fixed_steps && a.fixed_step)

@@ -21,6 +21,7 @@ struct Arguments {
   std::optional<double> atol, min_step, max_step, fixed_step;
   std::optional<std::string> first_step;
   std::optional<int> max_steps, fixed_steps;
+  std::optional<std::size_t> memory_budget;
   std::vector<std::string> save_times, loss = {"sum-of-squares"};
   std::string mode = "reverse";
   bool hessian_product = false;

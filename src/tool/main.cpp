@@ -46,6 +46,11 @@ void add_solver_options(CLI::App& command, Arguments& a) {
   command.add_option("--min-step", a.min_step, "Smallest step");
   command.add_option("--max-step", a.max_step, "Largest step");
   command.add_option("--max-steps", a.max_steps, "Attempted steps of a trajectory, at most");
+  command
+      .add_option("--memory-budget", a.memory_budget,
+                  "Bytes for the states that the gradient keeps on its way (512 kb, 2 gb); with "
+                  "fewer than it needs it replays more")
+      ->transform(CLI::AsSizeValue(false));
   command.add_option("--fixed-steps", a.fixed_steps, "That many equal steps, no error control");
   command.add_option("--fixed-step", a.fixed_step, "Steps of this size, no error control");
 }

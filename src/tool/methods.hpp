@@ -6,6 +6,7 @@
 #include <gradsolve/methods/dormand_prince5.hpp>
 #include <gradsolve/methods/euler.hpp>
 #include <gradsolve/methods/heun.hpp>
+#include <gradsolve/methods/kvaerno5.hpp>
 #include <gradsolve/methods/rk4.hpp>
 #include <gradsolve/methods/rodas3p.hpp>
 #include <gradsolve/methods/rodas4.hpp>
@@ -32,7 +33,7 @@ struct MethodList {
 
 /// Every method that the tool knows, by family and rising order.
 using Methods = MethodList<Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Tsit5, Verner7,
-                           Dop853, Verner9, Rosenbrock23, ROS3P, Rodas3P, Rodas4, Rodas5P>;
+                           Dop853, Verner9, Rosenbrock23, ROS3P, Rodas3P, Rodas4, Rodas5P, Kvaerno5>;
 
 // What a system is offered with: each method would cost it seconds of compilation, and each of
 // those with save times, least squares, the forward mode and Hessian products half a minute. The
@@ -43,8 +44,8 @@ struct Nonstiff {
   using FloatMethods = MethodList<DormandPrince5, Tsit5>;  // what its seven digits are worth
 };
 struct Stiff {
-  using Methods = MethodList<Rodas5P, Rodas4, Rosenbrock23, Tsit5>;
-  using FloatMethods = MethodList<Rodas4>;
+  using Methods = MethodList<Rodas5P, Kvaerno5, Rosenbrock23, Tsit5>;
+  using FloatMethods = MethodList<Rodas5P>;
 };
 /// One whose kernels take minutes to compile.
 struct LargeStiff {

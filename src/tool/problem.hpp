@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gradsolve/check_gradient_data.hpp>
+#include <gradsolve/memory_plan_data.hpp>
 #include <gradsolve/options.hpp>
 #include <gradsolve/status.hpp>
 
@@ -67,6 +68,7 @@ struct GradientResult {
   std::vector<Status> status;           // (n)
   std::vector<int> num_steps, num_rejected, num_rhs;
   std::optional<double> stability_limited;  // share of the steps, where it was asked for
+  std::optional<MemoryPlan> memory;
   Time record, gradient;
   std::optional<Time> replay;
 

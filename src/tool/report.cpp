@@ -65,6 +65,14 @@ void add_status(std::string& text, const Statistics& s) {
       static_cast<int>(s.failed.size()) < s.num_failed() ? ", ..." : "");
 }
 
+void add_memory(std::string& text, const MemoryPlan& plan) {
+  add(text, "memory        %.1f MB: mesh %.1f, results %.1f, states on the way %.1f",
+      1e-6 * plan.total(), 1e-6 * plan.mesh, 1e-6 * plan.results, 1e-6 * plan.states);
+  if (plan.replay_factor > 1)
+    add(text, "              checkpoints every %d steps: %.2f steps replayed for each one",
+        plan.segment_steps, plan.replay_factor);
+}
+
 struct Sweep {
   const char* name;
   Time time;
@@ -148,6 +156,7 @@ std::string gradient_table(const Task& task, const GradientResult& result) {
   add(text, "steps         %d min, %.2f mean, %d max; %.2f rejected in the mean", s.steps_min,
       s.steps_mean, s.steps_max, s.rejected_mean);
   add(text, "evaluations   %.0f of the right-hand side", s.rhs);
+  if (result.memory) add_memory(text, *result.memory);
   add_status(text, s);
   if (result.stability_limited.value_or(0) > 0.5)
     add(text,
@@ -177,6 +186,16 @@ std::string gradient_json(const Task& task, const GradientResult& result) {
   json.add("steps_max", s.steps_max);
   json.add("rejected_mean", s.rejected_mean);
   json.add("num_rhs", s.rhs);
+  if (result.memory) {
+    json.begin_object("memory");
+    json.add("mesh_bytes", result.memory->mesh);
+    json.add("results_bytes", result.memory->results);
+    json.add("states_bytes", result.memory->states);
+    json.add("slices_in_flight", result.memory->slices_in_flight);
+    json.add("segment_steps", result.memory->segment_steps);
+    json.add("replay_factor", result.memory->replay_factor);
+    json.end();
+  }
   if (result.stability_limited) json.add("stability_limited", *result.stability_limited);
   json.begin_object("status");
   for (int value = 0; value < num_status_values; ++value)

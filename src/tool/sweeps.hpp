@@ -5,6 +5,7 @@
 #include "problem.hpp"
 #include <gradsolve/check_gradient.hpp>
 #include <gradsolve/gradient.hpp>
+#include <gradsolve/memory_plan.hpp>
 #include <gradsolve/record.hpp>
 #include <gradsolve/replay.hpp>
 #include <gradsolve/stiffness.hpp>
@@ -116,6 +117,13 @@ void store_gradient(const Gradient<S, Exec::memory_space>& gradient, GradientRes
   result.gradient_params = to_host(gradient.params);
 }
 
+/// What the sweeps took.
+template <class F, class M, class S>
+MemoryPlan memory_of(const Exec& exec, const Record<M, S, Exec::memory_space>& record) {
+  const double steps = double(record.mesh.total_rows) * record.mesh.width / record.size();
+  return plan_memory<S>(exec, F{}, record.size(), steps, record.mesh.max_rows, record.options);
+}
+
 /// The share of all steps that stability limits.
 template <class F, class M, class S, class E>
 double stability_limited(const Exec& exec, const Record<M, S, Exec::memory_space>& record,
@@ -148,6 +156,7 @@ GradientResult run_gradient(const EnsembleData& data, const Settings& settings) 
     });
     result.lanes = lanes_of<F, S>();
     store_record(record, result);
+    result.memory = memory_of<F>(exec, record);
     store_gradient(gradient, result);
     // Of the default method alone: it is one more kernel to compile.
     if constexpr (std::is_same_v<M, Tsit5> && std::is_same_v<S, double>)

@@ -103,6 +103,23 @@ TEST(Checkpoints, GiveTheSameBits_OfSavesTimesAndProducts) {
   expect_same_bits(few_product.params, product.params);
 }
 
+TEST(MemoryPlan, IsWhatTheSweepsTake) {
+  const auto inputs = lotka_volterra(37);
+  const auto ensemble = inputs.ensemble(0.0, 4.0);
+  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 1e-7});
+  const int rows = recorded.mesh.max_rows;
+  recorded.options.memory_budget = bytes(recorded, 2, rows / 2);
+  const auto some = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  const MemoryPlan plan =
+      plan_memory(Exec(), LotkaVolterra{}, 37, rows, rows, recorded.options);
+  EXPECT_EQ(plan.states, some.workspace.buffer.extent(0) * sizeof(double));
+  EXPECT_EQ(plan.mesh, 37u * rows * sizeof(double));
+  EXPECT_GT(plan.replay_factor, 1.4);
+  EXPECT_LT(plan.segment_steps, rows / 2);
+  EXPECT_EQ(plan_memory(Exec(), LotkaVolterra{}, 37, rows, rows).replay_factor, 1);
+  EXPECT_THROW(plan_memory(Exec(), LotkaVolterra{}, -1, rows, rows), InvalidArgument);
+}
+
 TEST(Checkpoints, WithLessThanASlice_AreRefused) {
   const auto inputs = lotka_volterra(3);
   const auto ensemble = inputs.ensemble(0.0, 4.0);

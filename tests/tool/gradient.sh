@@ -76,6 +76,13 @@ expect "8 success" "$tool" gradient --system lorenz --n 8 --controller pid --fir
 expect "8 success" "$tool" gradient --system linear --n 8 --t0 1 --t1 0
 expect "lanes         1: " "$tool" gradient --system magnet --n 8
 
+# Little memory: checkpoints, and the same gradient digit by digit.
+long=("$tool" gradient --system lorenz --n 8 --t1 20)
+expect "checkpoints every" "${long[@]}" --memory-budget 8kb
+"${long[@]}" --json | json loss_sum >"$work/all.loss"
+"${long[@]}" --json --memory-budget 8kb | json loss_sum >"$work/few.loss"
+cmp "$work/all.loss" "$work/few.loss" || fail "checkpoints change the gradient"
+
 # The closed form of the damped oscillator.
 "$tool" gradient --system linear --n 50 --method vern9 --rtol 1e-12 --csv "$work/linear.csv" >/dev/null
 awk -F , 'NR > 1 {

@@ -8,7 +8,7 @@ for system in lorenz lotka_volterra van_der_pol linear pleiades magnet robertson
 done
 expect "branches on its values" "$tool" systems
 for method in tsit5 dp5 bs3 vern7 vern9 dop853 rk4 heun euler rosenbrock23 ros3p rodas3p rodas4 \
-  rodas5p; do
+  rodas5p kvaerno5; do
   expect "$method" "$tool" methods
 done
 expect "gradsolve " "$tool" --version

@@ -23,39 +23,25 @@ auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss
   return SavedLossSeed<Loss, S>{loss.times.access(), loss.loss};
 }
 
-/// Rows of one slot at most: their number is an int.
-inline constexpr std::size_t max_rows_in_flight = std::size_t(1) << 30;
-
 /// Buffer for the states of the slices in flight, of `budget` bytes at most (0: what there is).
-/// Where that is short, slices keep checkpoints; where it is shorter still, fewer are in flight.
 template <class Exec, class S, class MemorySpace>
 KeptStates<S> reserve_buffer(const Exec& exec, const Mesh<S, MemorySpace>& mesh,
                              int numbers_a_state, std::size_t budget,
                              Kokkos::View<S*, MemorySpace>& buffer) {
-  const std::size_t row = sizeof(S) * numbers_a_state * mesh.width;
-  KeptStates<S> keep{};
-  keep.num_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
-  if (budget == 0) budget = row * mesh.max_rows * keep.num_slots;
+  const int max_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
+  const std::size_t row = std::size_t(numbers_a_state) * mesh.width;
   while (true) {
-    const std::size_t rows = Kokkos::min(budget / (row * keep.num_slots), max_rows_in_flight);
-    const Checkpoints plan = plan_checkpoints(mesh.max_rows, static_cast<long long>(rows));
-    if (plan.room > 0) {
-      keep.segment_rows = plan.length;
-      keep.room = plan.room;
-      try {
-        reserve(exec, buffer, row / sizeof(S) * plan.room * keep.num_slots,
-                "gradsolve::Gradient::buffer");
-        keep.buffer = buffer.data();
-        return keep;
-      } catch (const std::exception&) {
-        budget /= 2;
-      }
-    } else if (keep.num_slots > 1) {
-      keep.num_slots = (keep.num_slots + 1) / 2;
-    } else {
+    const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row * sizeof(S), budget);
+    if (slots == 0)
       refuse("gradient", "options.memory_budget", std::to_string(budget) + " bytes",
              "room for the states of one slice, whose longest trajectory has " +
                  std::to_string(mesh.max_rows) + " steps");
+    const std::size_t size = row * plan.room * slots;
+    try {
+      reserve(exec, buffer, size, "gradsolve::Gradient::buffer");
+      return {slots, plan.length, plan.room, buffer.data(), nullptr, 0, nullptr, nullptr, 0};
+    } catch (const std::exception&) {  // out of memory
+      budget = size * sizeof(S) / 2;
     }
   }
 }

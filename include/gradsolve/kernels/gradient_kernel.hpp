@@ -252,6 +252,7 @@ struct GradientKernel {
     const L t_final = lanes.gather(in.t1);
     SaveCursor<L, -1> cursor(seed.saves, lanes, steps.begin(), t_final);
     StateOf<F, T> u_first;
+    copy(u0, u_first);
     there_and_back(
         lanes, steps, slot, slice, first_lane, u0, p,
         [&](const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {

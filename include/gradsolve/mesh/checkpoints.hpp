@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstddef>
+
 /// How the adjoint of a long trajectory fits in little memory. It needs the state at the begin of
 /// every step, last step first. Rows are cut into segments of equal length: the states of one
 /// segment are kept, and of each earlier segment the state at its begin (a checkpoint), from which
@@ -29,6 +31,24 @@ constexpr Checkpoints plan_checkpoints(int rows, long long room) {
 /// Steps that are taken on the way, there and back, for each step of the trajectory: 1 to 2.
 constexpr double replay_factor(int rows, int length) {
   return rows > 0 ? 1 + double(num_checkpoints(rows, length)) * length / rows : 1;
+}
+
+/// The slices in flight and how they keep their states; num_slots is 0 where not one fits.
+struct StatesPlan {
+  int num_slots = 0;
+  Checkpoints checkpoints;
+};
+
+/// For slices of up to `rows` steps, of which a row of states takes row_bytes, within `budget`
+/// bytes (0: what it takes to keep all). First slices keep checkpoints, then fewer are in flight.
+constexpr StatesPlan plan_states(int max_slots, int rows, std::size_t row_bytes,
+                                 std::size_t budget) {
+  for (int slots = max_slots; slots > 0; slots /= 2) {
+    const std::size_t room = budget == 0 ? rows : budget / (row_bytes * slots);
+    const Checkpoints plan = plan_checkpoints(rows, static_cast<long long>(room));
+    if (plan.room > 0) return {slots, plan};
+  }
+  return {};
 }
 
 }  // namespace gradsolve::detail

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <gradsolve/gradient.hpp>
+
+/// Ensembles whose mesh does not fit in memory: record and gradient a chunk at a time.
+namespace gradsolve {
+
+/// What record_and_gradient_in_chunks() leaves, in MemorySpace: any that the execution space can
+/// write to, Kokkos::SharedHostPinnedSpace where the results do not fit on the device.
+template <class Scalar, class MemorySpace>
+struct ChunkedGradient {
+  using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
+
+  Kokkos::View<Scalar*, MemorySpace> loss;    ///< (n)
+  Matrix states;                              ///< (n, N) u(t1)
+  Matrix u0;                                  ///< (n, N) d loss / d u0
+  Matrix params;                              ///< (n, P); (1, P), summed, where they are shared
+  Kokkos::View<Status*, MemorySpace> status;  ///< (n)
+  Kokkos::View<int*, MemorySpace> num_steps;  ///< (n)
+  int num_chunks = 0;
+  int largest_chunk = 0;  ///< Trajectories.
+};
+
+namespace detail {
+
+/// Where nothing is said: a share of a GPU that leaves room for others.
+inline constexpr std::size_t default_chunk_budget = std::size_t(4) << 30;
+/// Trajectories of the first chunk, which tells how long the others may be.
+inline constexpr int pilot_chunk = 4096;
+
+/// Bytes that a chunk's mesh took for each of its trajectories, and results.
+template <class F, class Rec>
+double bytes_a_trajectory(const Rec& record) {
+  using S = typename Rec::Scalar;
+  const double mesh = double(record.mesh.total_rows) * record.mesh.width / record.size();
+  return sizeof(S) * (mesh + 3 * F::num_states + F::num_params + 3) + 16;
+}
+
+/// Copies all rows to those from `begin` on.
+template <class Exec, class From, class To>
+void copy_rows(const Exec& exec, const From& from, const To& to, int begin) {
+  Kokkos::parallel_for(
+      "gradsolve::chunks::copy", Kokkos::RangePolicy<Exec>(exec, 0, from.extent(0)),
+      KOKKOS_LAMBDA(int i) {
+        for (std::size_t j = 0; j < from.extent(1); ++j) to(begin + i, j) = from(i, j);
+      });
+}
+template <class Exec, class From, class To>
+void copy_numbers(const Exec& exec, const From& from, const To& to, int begin) {
+  Kokkos::parallel_for(
+      "gradsolve::chunks::copy", Kokkos::RangePolicy<Exec>(exec, 0, from.extent(0)),
+      KOKKOS_LAMBDA(int i) { to(begin + i) = from(i); });
+}
+template <class Exec, class From, class To>
+void add_row(const Exec& exec, const From& from, const To& to) {
+  Kokkos::parallel_for(
+      "gradsolve::chunks::add", Kokkos::RangePolicy<Exec>(exec, 0, from.extent(1)),
+      KOKKOS_LAMBDA(int j) { to(0, j) += from(0, j); });
+}
+
+}  // namespace detail
+
+/// record() and gradient() of an ensemble of any size and any number of steps, a chunk of
+/// trajectories at a time, each as large as Options::memory_budget allows (0: 4 GiB): half of it
+/// for its mesh and results, half for the states on the way. A first, small chunk tells how many
+/// steps a trajectory takes. A trajectory's numbers are bitwise those of the two calls, whatever
+/// its chunk; sums over shared parameters add up chunk by chunk.
+///
+///     gradsolve::ChunkedGradient<double, Kokkos::SharedHostPinnedSpace> out;
+///     gradsolve::record_and_gradient_in_chunks(exec, Lorenz{}, Tsit5{}, ensemble,
+///                                              {.memory_budget = 8'000'000'000}, SquaredNorm{}, out);
+///
+/// The Views of the ensemble, and those of `out`, are in any memory that exec can reach: kernels
+/// read and write pinned host memory directly, so that its transfers overlap with the solving.
+/// loss: a functor of the final state. after_chunk(done, n): called after each chunk.
+/// Where memory runs out all the same the chunk is halved. Synchronises exec.
+/// Throws InvalidArgument as record() and gradient() do.
+template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
+          class States, class Parameters, class Loss, class AfterChunk>
+void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
+                                   const Ensemble<States, Parameters>& ensemble, Options options,
+                                   const Loss& loss, ChunkedGradient<Scalar, MemorySpace>& out,
+                                   const AfterChunk& after_chunk) {
+  using namespace detail;
+  static_assert(std::is_same_v<Scalar, typename Ensemble<States, Parameters>::Scalar>,
+                "results have the scalar type of the ensemble");
+  check_accessible<Exec, typename ChunkedGradient<Scalar, MemorySpace>::Matrix>();
+  constexpr bool shared = Ensemble<States, Parameters>::shared_params;
+  const int n = ensemble.size();
+  resize(exec, out.loss, n, "gradsolve::ChunkedGradient::loss");
+  resize(exec, out.status, n, "gradsolve::ChunkedGradient::status");
+  resize(exec, out.num_steps, n, "gradsolve::ChunkedGradient::num_steps");
+  resize_rows(exec, out.states, n, F::num_states, "gradsolve::ChunkedGradient::states");
+  resize_rows(exec, out.u0, n, num_given_states_v<F>, "gradsolve::ChunkedGradient::u0");
+  resize_rows(exec, out.params, shared ? 1 : n, F::num_params,
+              "gradsolve::ChunkedGradient::params");
+  if (shared) Kokkos::deep_copy(exec, out.params, Scalar(0));
+  out.num_chunks = out.largest_chunk = 0;
+
+  const std::size_t budget =
+      (options.memory_budget > 0 ? options.memory_budget : default_chunk_budget) / 2;
+  options.memory_budget = budget;
+  Record<M, Scalar, typename Exec::memory_space> recorded;
+  Gradient<Scalar, typename Exec::memory_space> gradients;
+  int size = Kokkos::min(n, pilot_chunk);
+  for (int begin = 0; begin < n;) {
+    const int end = begin + Kokkos::min(size, n - begin);
+    const auto chunk = ensemble.range(begin, end);
+    recorded.mesh.planned = false;  // another chunk's steps say nothing
+    try {
+      record<Width>(exec, system, method, chunk, options, recorded);
+      gradient<Width>(exec, system, recorded, chunk, loss, gradients);
+      exec.fence("gradsolve::record_and_gradient_in_chunks");
+    } catch (const InvalidArgument&) {
+      throw;
+    } catch (const std::exception&) {  // out of memory
+      if (size == 1) throw;
+      size = (end - begin + 1) / 2;
+      recorded = {};
+      gradients = {};
+      continue;
+    }
+    copy_numbers(exec, gradients.loss, out.loss, begin);
+    copy_numbers(exec, recorded.status, out.status, begin);
+    copy_numbers(exec, recorded.num_steps, out.num_steps, begin);
+    copy_rows(exec, gradients.states, out.states, begin);
+    copy_rows(exec, gradients.u0, out.u0, begin);
+    if constexpr (shared)
+      add_row(exec, gradients.params, out.params);
+    else
+      copy_rows(exec, gradients.params, out.params, begin);
+    ++out.num_chunks;
+    out.largest_chunk = Kokkos::max(out.largest_chunk, end - begin);
+    begin = end;
+    after_chunk(begin, n);
+    const double room = double(budget) / bytes_a_trajectory<F>(recorded);
+    size = static_cast<int>(Kokkos::clamp(0.9 * room, 1.0, double(n)));
+  }
+  exec.fence("gradsolve::record_and_gradient_in_chunks: the workspace goes");
+}
+
+template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
+          class States, class Parameters, class Loss>
+void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
+                                   const Ensemble<States, Parameters>& ensemble,
+                                   const Options& options, const Loss& loss,
+                                   ChunkedGradient<Scalar, MemorySpace>& out) {
+  record_and_gradient_in_chunks<Width>(exec, system, method, ensemble, options, loss, out,
+                                       [](int, int) {});
+}
+
+}  // namespace gradsolve

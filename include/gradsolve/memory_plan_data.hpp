@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+
+namespace gradsolve {
+
+/// What record() and gradient() of an ensemble will take, before they run.
+struct MemoryPlan {
+  std::size_t mesh = 0;      ///< Bytes of the recorded steps.
+  std::size_t results = 0;   ///< Bytes of states, losses, gradients and statistics.
+  std::size_t states = 0;    ///< Bytes of the states that the gradient keeps on its way.
+  int slices_in_flight = 0;  ///< 0: not even one fits the budget.
+  int segment_steps = 0;     ///< Steps between checkpoints; all of them where nothing is replayed.
+  /// Steps that the gradient replays for each step of the longest trajectory: 1 to 2.
+  double replay_factor = 1;
+
+  std::size_t total() const { return mesh + results + states; }
+};
+
+}  // namespace gradsolve

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Ensembles chunk by chunk: the same bits as all at once.
+#include <gradsolve/gradsolve.hpp>
+
+#include <support/ensembles.hpp>
+#include <support/gradients.hpp>
+#include <support/systems.hpp>
+
+namespace gradsolve::test {
+namespace {
+
+using Memory = Exec::memory_space;
+
+template <class A, class B>
+void expect_same_bits(const A& a, const B& b) {
+  const auto x = on_host(a);
+  const auto y = on_host(b);
+  ASSERT_EQ(x.size(), y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x.data()[i], y.data()[i]) << i;
+}
+
+TEST(Ensemble, RangeIsTheTrajectoriesInIt) {
+  const auto inputs = lotka_volterra(10);
+  const auto t1 = column(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  const Ensemble all(inputs.u0, inputs.params, 0.0, t1);
+  const auto some = all.range(3, 7);
+  EXPECT_EQ(some.size(), 4);
+  const Options options{.rtol = 1e-6};
+  const auto a = record(Exec(), LotkaVolterra{}, Tsit5{}, all, options);
+  const auto b = record(Exec(), LotkaVolterra{}, Tsit5{}, some, options);
+  const auto x = on_host(a.states), y = on_host(b.states);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 2; ++j) EXPECT_EQ(y(i, j), x(3 + i, j)) << i << ", " << j;
+}
+
+/// More than a pilot chunk, in chunks of what 8 MB hold.
+struct Chunks : ::testing::Test {
+  static constexpr int n = 3 * detail::pilot_chunk + 17;
+  const Inputs<double> inputs = lotka_volterra(n);
+  const Options options{.rtol = 1e-5, .memory_budget = 2'000'000};
+  ChunkedGradient<double, Memory> out;
+};
+
+TEST_F(Chunks, GiveTheBitsOfAllAtOnce) {
+  const auto ensemble = inputs.ensemble(0.0, 2.0);
+  int done = 0, calls = 0;
+  record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, SquaredNorm{},
+                                out, [&](int now, int all) {
+                                  EXPECT_GT(now, done);
+                                  EXPECT_EQ(all, n);
+                                  done = now;
+                                  ++calls;
+                                });
+  EXPECT_EQ(done, n);
+  EXPECT_EQ(calls, out.num_chunks);
+  EXPECT_GT(out.num_chunks, 2);
+  EXPECT_LT(out.largest_chunk, n);
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 1e-5});
+  const auto whole = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  expect_same_bits(out.loss, whole.loss);
+  expect_same_bits(out.states, whole.states);
+  expect_same_bits(out.u0, whole.u0);
+  expect_same_bits(out.params, whole.params);
+  expect_same_bits(out.status, recorded.status);
+  expect_same_bits(out.num_steps, recorded.num_steps);
+}
+
+TEST_F(Chunks, AddUpTheGradientOfSharedParameters) {
+  const auto shared = column(std::vector<double>{1.5, 1.0, 3.0, 1.0});
+  const Ensemble ensemble(inputs.u0, shared, 0.0, 2.0);
+  record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, SquaredNorm{},
+                                out);
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 1e-5});
+  const auto whole = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  expect_same_bits(out.u0, whole.u0);
+  const auto a = on_host(out.params), b = on_host(whole.params);
+  ASSERT_EQ(a.extent(0), 1u);
+  for (int j = 0; j < 4; ++j) EXPECT_NEAR(a(0, j), b(0, j), 1e-12 * std::abs(b(0, j))) << j;
+}
+
+TEST_F(Chunks, ReachPinnedMemoryOfTheHost) {
+  using Pinned = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::SharedHostPinnedSpace>;
+  const Pinned u0("u0", 5000, 2), params("params", 5000, 4);
+  const auto u0_of = on_host(inputs.u0), params_of = on_host(inputs.params);
+  for (int i = 0; i < 5000; ++i) {
+    for (int j = 0; j < 2; ++j) u0(i, j) = u0_of(i, j);
+    for (int j = 0; j < 4; ++j) params(i, j) = params_of(i, j);
+  }
+  ChunkedGradient<double, Kokkos::SharedHostPinnedSpace> pinned;
+  record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{}, Ensemble(u0, params, 0.0, 2.0),
+                                options, SquaredNorm{}, pinned);
+  record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{},
+                                inputs.ensemble(0.0, 2.0).range(0, 5000), options, SquaredNorm{},
+                                out);
+  expect_same_bits(pinned.params, out.params);
+  expect_same_bits(pinned.loss, out.loss);
+}
+
+TEST_F(Chunks, OfNoTrajectories_AreNone) {
+  record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{},
+                                inputs.ensemble(0.0, 2.0).range(0, 0), options, SquaredNorm{}, out);
+  EXPECT_EQ(out.num_chunks, 0);
+  EXPECT_EQ(out.loss.extent(0), 0u);
+}
+
+}  // namespace
+}  // namespace gradsolve::test
