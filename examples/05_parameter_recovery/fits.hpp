@@ -29,6 +29,13 @@ struct FitOptions {
   double step_tolerance = 1e-10;
 };
 
+/// A point's loss differs, relatively, by that much between steps that were recorded there and
+/// steps that have just not gone stale. A trial that is worse by less counts as no worse.
+template <class S>
+S loss_noise(const gradsolve::Options& options) {
+  return static_cast<S>(options.rtol * options.stale_ratio);
+}
+
 template <class V, class Exec, class... Sizes>
 V zeros(const Exec& exec, const std::string& label, Sizes... sizes) {
   return V(Kokkos::view_alloc(exec, label), sizes...);
@@ -40,9 +47,9 @@ struct Fits {
   using Numbers = Kokkos::View<S*, MemorySpace>;
   using Matrix = Kokkos::View<S**, Kokkos::LayoutLeft, MemorySpace>;
 
-  Matrix params;                                ///< (n, P) the best so far
-  Numbers loss;                                 ///< (n) there
-  Matrix gradient;                              ///< (n, P) there
+  Matrix params;                                 ///< (n, P) the best so far
+  Numbers loss;                                  ///< (n) there
+  Matrix gradient;                               ///< (n, P) there
   Kokkos::View<FitStatus*, MemorySpace> status;  ///< (n)
   Kokkos::View<int*, MemorySpace> num_trials;    ///< (n) points tried
   int num_sweeps = 0;                            ///< evaluations of the whole ensemble

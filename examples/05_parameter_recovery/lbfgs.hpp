@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <Kokkos_Core.hpp>
-
 #include "fits.hpp"
+
+#include <Kokkos_Core.hpp>
 
 /// L-BFGS for n fits at once, each with its own history and line search. A sweep is one reverse
 /// gradient at all trial points p + length d; a fit whose trial passes Armijo's test
 ///
 ///     loss(p + length d) <= loss(p) + c length g^T d
 ///
-/// moves and turns to a new direction, any other shortens its step and tries again in the next sweep.
+/// moves and turns to a new direction, any other shortens its step and tries again in the next
+/// sweep.
 namespace examples {
 
 struct Lbfgs : FitOptions {
@@ -30,16 +31,17 @@ struct LbfgsUpdate {
   Matrix trial;
   Fits<S, MemorySpace> fits;
   Lbfgs options;
+  S loss_noise;                                          // relative
   Matrix direction;                                      // (n, P)
   typename Fits<S, MemorySpace>::Numbers length, slope;  // (n) of the step; g^T direction
-  History moves, changes;  // (n, memory, P): s = p+ - p and y = g+ - g
+  History moves, changes;                     // (n, memory, P): s = p+ - p and y = g+ - g
   Kokkos::View<int*, MemorySpace> num_pairs;  // (n) ever kept
 
   KOKKOS_FUNCTION void operator()(int i, int& running) const {
     if (fits.status(i) != FitStatus::running) return;
     const bool first = fits.num_trials(i)++ == 0;
     if (first && !is_finite(i)) return stop(i, FitStatus::bad_start);
-    const S allowed = fits.loss(i) + options.armijo * length(i) * slope(i);
+    const S allowed = fits.loss(i) * (1 + loss_noise) + options.armijo * length(i) * slope(i);
     if (first || (is_finite(i) && at_trial.loss(i) <= allowed)) {
       if (!first) keep_pair(i);
       move(i);
@@ -165,28 +167,28 @@ struct LbfgsUpdate {
 /// Minimises each trajectory's loss over its own parameters, from where the ensemble's parameters
 /// are. `record` was made of that ensemble; `loss` is any that gradsolve::gradient() takes.
 template <class Exec, class F, class M, class S, class MemorySpace, class States, class Loss>
-Fits<S, MemorySpace> fit(const Exec& exec, const Lbfgs& options, const F& system,
-                         gradsolve::Record<M, S, MemorySpace>& record,
-                         const gradsolve::Ensemble<States, typename Fits<S, MemorySpace>::Matrix>&
-                             ensemble,
-                         const Loss& loss) {
+Fits<S, MemorySpace> fit(
+    const Exec& exec, const Lbfgs& options, const F& system,
+    gradsolve::Record<M, S, MemorySpace>& record,
+    const gradsolve::Ensemble<States, typename Fits<S, MemorySpace>::Matrix>& ensemble,
+    const Loss& loss) {
   constexpr int P = F::num_params;
   using Update = LbfgsUpdate<S, P, MemorySpace>;
   using Numbers = typename Fits<S, MemorySpace>::Numbers;
   using History = typename Update::History;
   const int n = ensemble.size();
   Fits<S, MemorySpace> fits(exec, n, P);
-  Update update{
-      {},
-      ensemble.params(),
-      fits,
-      options,
-      zeros<typename Update::Matrix>(exec, "examples::fit::direction", n, P),
-      zeros<Numbers>(exec, "examples::fit::length", n),
-      zeros<Numbers>(exec, "examples::fit::slope", n),
-      zeros<History>(exec, "examples::fit::moves", n, Update::memory, P),
-      zeros<History>(exec, "examples::fit::changes", n, Update::memory, P),
-      zeros<decltype(Update::num_pairs)>(exec, "examples::fit::num_pairs", n)};
+  Update update{{},
+                ensemble.params(),
+                fits,
+                options,
+                loss_noise<S>(record.options),
+                zeros<typename Update::Matrix>(exec, "examples::fit::direction", n, P),
+                zeros<Numbers>(exec, "examples::fit::length", n),
+                zeros<Numbers>(exec, "examples::fit::slope", n),
+                zeros<History>(exec, "examples::fit::moves", n, Update::memory, P),
+                zeros<History>(exec, "examples::fit::changes", n, Update::memory, P),
+                zeros<decltype(Update::num_pairs)>(exec, "examples::fit::num_pairs", n)};
   const auto sweep = [&] {
     gradsolve::gradient(exec, system, record, ensemble, loss, update.at_trial);
     return update;

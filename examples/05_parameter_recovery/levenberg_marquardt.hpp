@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "cholesky.hpp"
+#include "fits.hpp"
 #include <gradsolve/observe/loss.hpp>
 #include <gradsolve/sensitivity.hpp>
 
 #include <Kokkos_Core.hpp>
-
-#include "cholesky.hpp"
-#include "fits.hpp"
 
 /// Levenberg-Marquardt for n least-squares fits at once. With the residuals r(p) of one fit and
 /// their Jacobian J = dr/dp, its loss is r^T r, and a step d solves
@@ -21,8 +20,8 @@ struct LevenbergMarquardt : FitOptions {
   double first_damping = 1e-3;
 };
 
-/// The residuals whose squares gradsolve::least_squares() sums. Another loss takes part where it has
-/// a member residuals(t, u, p, at), a Vector of any length.
+/// The residuals whose squares gradsolve::least_squares() sums. Another loss takes part where it
+/// has a member residuals(t, u, p, at), a Vector of any length.
 template <class S, class T, int N, int P>
 KOKKOS_FUNCTION gradsolve::Vector<T, N> residuals(const gradsolve::LeastSquares<S>& loss, const T&,
                                                   const gradsolve::State<T, N>& u,
@@ -36,8 +35,10 @@ KOKKOS_FUNCTION gradsolve::Vector<T, N> residuals(const gradsolve::LeastSquares<
   return r;
 }
 template <class Loss, class T, int N, int P>
-  requires requires(const Loss& l, const T t, const gradsolve::State<T, N> u,
-                    const gradsolve::Params<T, P> p) { l.residuals(t, u, p, gradsolve::SaveIndex{}); }
+requires requires(const Loss& l, const T t, const gradsolve::State<T, N> u,
+                  const gradsolve::Params<T, P> p) {
+  l.residuals(t, u, p, gradsolve::SaveIndex{});
+}
 KOKKOS_FUNCTION auto residuals(const Loss& loss, const T& t, const gradsolve::State<T, N>& u,
                                const gradsolve::Params<T, P>& p, gradsolve::SaveIndex at) {
   return loss.residuals(t, u, p, at);
@@ -62,6 +63,7 @@ struct LevenbergMarquardtUpdate {
   typename Fits<S, MemorySpace>::Matrix trial;
   Fits<S, MemorySpace> fits;
   LevenbergMarquardt options;
+  S loss_noise;                                                       // relative
   typename Fits<S, MemorySpace>::Numbers damping, growth, predicted;  // (n)
   Kokkos::View<S***, Kokkos::LayoutLeft, MemorySpace> matrix;         // (n, P, P) J^T J there
 
@@ -69,8 +71,9 @@ struct LevenbergMarquardtUpdate {
     if (fits.status(i) != FitStatus::running) return;
     const bool first = fits.num_trials(i)++ == 0;
     const NormalEquations<S, P> tried = evaluate(i);
-    // Not below: also where the trial could not be solved, and its loss is NaN.
-    if (first ? tried.loss - tried.loss == S(0) : tried.loss < fits.loss(i))
+    const S highest = fits.loss(i) * (1 + loss_noise);
+    // False as well where the trial could not be solved, and its loss is NaN.
+    if (first ? tried.loss - tried.loss == S(0) : tried.loss <= highest)
       accept(i, tried, first);
     else if (first)
       return stop(i, FitStatus::bad_start);
@@ -95,8 +98,7 @@ struct LevenbergMarquardtUpdate {
       gradsolve::State<D, N> u;
       for (int c = 0; c < N; ++c) {
         u[c] = D(at_trial.saved(i, save, c));
-        for (int q = 0; q < P; ++q)
-          u[c].tangent[q] = at_trial.saved_sensitivities(i, save, c, q);
+        for (int q = 0; q < P; ++q) u[c].tangent[q] = at_trial.saved_sensitivities(i, save, c, q);
       }
       const auto r = residuals(observed.loss, D(times.time(i, save)), u, p, {i, save});
       for (int m = 0; m < r.size(); ++m) {
@@ -114,7 +116,8 @@ struct LevenbergMarquardtUpdate {
   /// the decrease (Nielsen 1999).
   KOKKOS_FUNCTION void accept(int i, const NormalEquations<S, P>& at, bool first) const {
     if (!first) {
-      const S gain = (fits.loss(i) - at.loss) / predicted(i), x = 2 * gain - 1;
+      const S gain = (fits.loss(i) - at.loss) / predicted(i);
+      const S x = 2 * Kokkos::clamp(gain, S(0), S(1)) - 1;
       damping(i) *= Kokkos::max(S(1) / 3, 1 - x * x * x);
     } else {
       damping(i) = options.first_damping;
@@ -168,11 +171,11 @@ struct LevenbergMarquardtUpdate {
 /// Fits each trajectory's parameters to its own data from where the ensemble's parameters are.
 /// `record` was made of that ensemble; `loss` is at_saves(times, least_squares(data, weights)).
 template <class Exec, class F, class M, class S, class MemorySpace, class States, class Loss>
-Fits<S, MemorySpace> fit(const Exec& exec, const LevenbergMarquardt& options, const F& system,
-                         gradsolve::Record<M, S, MemorySpace>& record,
-                         const gradsolve::Ensemble<States, typename Fits<S, MemorySpace>::Matrix>&
-                             ensemble,
-                         const gradsolve::LossAtSaves<Loss, S, MemorySpace>& loss) {
+Fits<S, MemorySpace> fit(
+    const Exec& exec, const LevenbergMarquardt& options, const F& system,
+    gradsolve::Record<M, S, MemorySpace>& record,
+    const gradsolve::Ensemble<States, typename Fits<S, MemorySpace>::Matrix>& ensemble,
+    const gradsolve::LossAtSaves<Loss, S, MemorySpace>& loss) {
   constexpr int N = F::num_states, P = F::num_params;
   const int n = ensemble.size();
   Fits<S, MemorySpace> fits(exec, n, P);
@@ -180,19 +183,18 @@ Fits<S, MemorySpace> fit(const Exec& exec, const LevenbergMarquardt& options, co
   for (int q = 0; q < P; ++q) parameters.params.push_back(q);
   using Update = LevenbergMarquardtUpdate<S, N, P, Loss, MemorySpace>;
   using Numbers = typename Fits<S, MemorySpace>::Numbers;
-  Update update{
-      loss,
-      {},
-      ensemble.params(),
-      fits,
-      options,
-      zeros<Numbers>(exec, "examples::fit::damping", n),
-      zeros<Numbers>(exec, "examples::fit::growth", n),
-      zeros<Numbers>(exec, "examples::fit::predicted", n),
-      zeros<decltype(Update::matrix)>(exec, "examples::fit::matrix", n, P, P)};
+  Update update{loss,
+                {},
+                ensemble.params(),
+                fits,
+                options,
+                loss_noise<S>(record.options),
+                zeros<Numbers>(exec, "examples::fit::damping", n),
+                zeros<Numbers>(exec, "examples::fit::growth", n),
+                zeros<Numbers>(exec, "examples::fit::predicted", n),
+                zeros<decltype(Update::matrix)>(exec, "examples::fit::matrix", n, P, P)};
   const auto sweep = [&] {
-    gradsolve::sensitivity(exec, system, record, ensemble, loss.times, parameters,
-                           update.at_trial);
+    gradsolve::sensitivity(exec, system, record, ensemble, loss.times, parameters, update.at_trial);
     return update;
   };
   iterate(exec, system, record, ensemble, options, sweep, fits);

@@ -4,16 +4,15 @@
 // optimisers, each under three policies about the steps that they differentiate through.
 //
 //     example_05_parameter_recovery [n]
+#include "lbfgs.hpp"
+#include "levenberg_marquardt.hpp"
+#include "study.hpp"
+#include "systems.hpp"
 #include <gradsolve/gradsolve.hpp>
 
 #include <common/ensemble.hpp>
 #include <cstdio>
 #include <cstdlib>
-
-#include "lbfgs.hpp"
-#include "levenberg_marquardt.hpp"
-#include "study.hpp"
-#include "systems.hpp"
 
 namespace examples {
 namespace {
@@ -80,7 +79,8 @@ bool recover(const Exec& exec, const Study& study, gradsolve::Options options, i
     std::printf("  %-20s %-11s %9d %7d %8d %9.1f %16.1e\n", name, policy, converged,
                 fits.num_sweeps, fits.num_records, ms, error);
     // On steps that were recorded elsewhere the answer is as good as those steps.
-    if (options.rerecord != gradsolve::Rerecord::never) good &= error < 1e-6 && converged > 0.99 * n;
+    if (options.rerecord != gradsolve::Rerecord::never)
+      good &= error < 1e-6 && converged > 0.99 * n;
     return record;
   };
   const std::pair<gradsolve::Rerecord, const char*> policies[] = {
@@ -97,9 +97,10 @@ bool recover(const Exec& exec, const Study& study, gradsolve::Options options, i
     const auto s = gradsolve::sensitivity(exec, F{}, record, ensemble, times, parameters);
     // The loss is a mean: its weights are those of the observations over their number.
     const double m = experiments.data.extent(1) * experiments.data.extent(2);
-    std::printf("  chi^2 of the recovered parameters: %.3f a degree of freedom (expected: 1)\n",
-                m * chi_squared(exec, params, experiments.truth, gradsolve::fisher(exec, s, squares)) /
-                    (double(n) * F::num_params));
+    std::printf(
+        "  chi^2 of the recovered parameters: %.3f a degree of freedom (expected: 1)\n",
+        m * chi_squared(exec, params, experiments.truth, gradsolve::fisher(exec, s, squares)) /
+            (double(n) * F::num_params));
   }
   return good;
 }
@@ -120,28 +121,28 @@ const Study lorenz{"Lorenz",
                    0.1,
                    false,
                    {9.9194686883035577519, 28.057475542556801097, 2.6745109082075781272}};
-const Study lotka_volterra{"Lotka-Volterra",
-                           {1, 1},
-                           {1.5, 1, 3, 1},
-                           multiples(0.5, 20),
-                           {1, 1},
-                           0.1,
-                           411,
-                           0.1,
-                           false,
-                           {1.5018023270612886017, 0.99467392536069711919, 2.9985972434523998143,
-                            0.99559282188199405732}};
-const Study robertson{"Robertson, logarithms of the rates",
-                      {1, 0, 0},
-                      {std::log(0.04), std::log(3e7), std::log(1e4)},
-                      {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1e3,
-                       3e3, 1e4},
-                      {1, 1e4, 1},
-                      0.01,
-                      421,
-                      0.5,
-                      true,
-                      {-3.2775081196586460515, 17.189190337206904402, 9.1485870894055181736}};
+const Study lotka_volterra{
+    "Lotka-Volterra",
+    {1, 1},
+    {1.5, 1, 3, 1},
+    multiples(0.5, 20),
+    {1, 1},
+    0.1,
+    411,
+    0.1,
+    false,
+    {1.5018023270612886017, 0.99467392536069711919, 2.9985972434523998143, 0.99559282188199405732}};
+const Study robertson{
+    "Robertson, logarithms of the rates",
+    {1, 0, 0},
+    {std::log(0.04), std::log(3e7), std::log(1e4)},
+    {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4},
+    {1, 1e4, 1},
+    0.01,
+    421,
+    0.5,
+    true,
+    {-3.2775081196586460515, 17.189190337206904402, 9.1485870894055181736}};
 
 }  // namespace
 }  // namespace examples

@@ -17,8 +17,8 @@ struct Study {
   std::vector<double> u0, truth, times, scale;
   double sigma;
   std::uint64_t seed;
-  double spread;         ///< of the starts: truth (1 + spread U), U in (-1, 1),
-  bool log_parameters;   ///< or truth + spread U.
+  double spread;                        ///< of the starts: truth (1 + spread U), U in (-1, 1),
+  bool log_parameters;                  ///< or truth + spread U.
   std::vector<double> first_minimiser;  ///< of data set 0, in many digits
 };
 
