@@ -6,7 +6,6 @@
 #include "stream.hpp"
 
 #include <common/reference.hpp>
-
 #include <cstdlib>
 
 namespace {
@@ -19,9 +18,8 @@ Distribution position_errors(const States& states, const nlohmann::json& table, 
   const auto w = on_host(states);
   std::vector<double> errors;
   for (int i = 0; i < std::min(w.extent_int(0), static_cast<int>(table.size())); ++i)
-    errors.push_back(
-        relative_error([&](int j) { return w(i, j); },
-                       [&](int j) { return table[i][j + skip].get<double>(); }, 3));
+    errors.push_back(relative_error([&](int j) { return w(i, j); },
+                                    [&](int j) { return table[i][j + skip].get<double>(); }, 3));
   return Distribution(errors);
 }
 
@@ -32,13 +30,13 @@ Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& me
   const auto s = on_host(derivatives);
   std::vector<double> errors;
   for (int i = 0; i < s.extent_int(0); ++i)
-    errors.push_back(largest_column_error(
-        [&](int j, int c) { return s(i, j, c); },
-        [&](int j, int c) -> double {
-          return c < num_states ? members[i][to_state][j][c]
-                                : members[i][to_params][j][c - num_states];
-        },
-        6, s.extent_int(2)));
+    errors.push_back(largest_column_error([&](int j, int c) { return s(i, j, c); },
+                                          [&](int j, int c) -> double {
+                                            return c < num_states
+                                                       ? members[i][to_state][j][c]
+                                                       : members[i][to_params][j][c - num_states];
+                                          },
+                                          6, s.extent_int(2)));
   return Distribution(errors);
 }
 
@@ -49,13 +47,13 @@ void orbits(const char* name, const Exec& exec, int n, const nlohmann::json& ref
   const double first = milliseconds(exec, [&] { orbits.solve(exec, options); });
   const double again = milliseconds(exec, [&] { orbits.solve(exec, options); });
   const double forward = milliseconds(exec, [&] { orbits.differentiate(exec); });
-  const double reverse =
-      milliseconds(exec, [&] { orbits.differentiate(exec, SquaredDistance{}); });
+  const double reverse = milliseconds(exec, [&] { orbits.differentiate(exec, SquaredDistance{}); });
   std::printf("%s, %d orbits: %d reached 4 Gyr\n", name, n,
               count_status(exec, orbits.record)[int(gradsolve::Status::success)]);
-  std::printf("  states %.1f ms (%.1f ms the first time), dw/d(w0, p) %.1f ms, gradient of "
-              "sum |x|^2 in the shared p %.1f ms\n",
-              again, first, forward, reverse);
+  std::printf(
+      "  states %.1f ms (%.1f ms the first time), dw/d(w0, p) %.1f ms, gradient of "
+      "sum |x|^2 in the shared p %.1f ms\n",
+      again, first, forward, reverse);
   if (reference.is_null()) return;
 
   position_errors(orbits.record.states, reference["first256"], 0).print("|x - x_ref| / |x_ref|");

@@ -5,8 +5,8 @@
 
 #include <common/vector3.hpp>
 
-/// A stellar stream: stars that a cluster, the progenitor, has lost over 3 Gyr. Each was released at
-/// a time t_i of its own, near one of the two points where the galaxy's tide takes over:
+/// A stellar stream: stars that a cluster, the progenitor, has lost over 3 Gyr. Each was released
+/// at a time t_i of its own, near one of the two points where the galaxy's tide takes over:
 ///
 ///     progenitor   today -> t_i           backward, in the galaxy's potential
 ///     release      position and velocity from those of the progenitor (M. Fardal et al. 2015)

@@ -6,9 +6,9 @@
 #include <common/ensemble.hpp>
 #include <common/hash.hpp>
 
-/// Distances in universes with a quintessence field, as functions of theta = (Om, h, the potential's
-/// shape, the field's initial value phi_i). The height v0 of the potential is no variable: it is
-/// the root of
+/// Distances in universes with a quintessence field, as functions of theta = (Om, h, the
+/// potential's shape, the field's initial value phi_i). The height v0 of the potential is no
+/// variable: it is the root of
 ///
 ///     g(v0, theta) = E^2(today) - 1 = 0                    (H(today) is H0: the universe is flat)
 ///

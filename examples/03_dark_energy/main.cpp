@@ -6,7 +6,6 @@
 #include "dark_energy.hpp"
 
 #include <common/reference.hpp>
-
 #include <cstdlib>
 
 namespace {
@@ -60,13 +59,15 @@ void universes(const char* name, const Exec& exec, int n, const nlohmann::json& 
   int iterations = 0;
   universes.shoot(exec, cosmic_options);  // allocates
   universes.differentiate(exec, seen);
-  const double shooting = milliseconds(exec, [&] { iterations = universes.shoot(exec, cosmic_options); });
+  const double shooting =
+      milliseconds(exec, [&] { iterations = universes.shoot(exec, cosmic_options); });
   const double values = milliseconds(exec, [&] { universes.solve(exec, seen.distance); });
   const double derivatives = milliseconds(exec, [&] { universes.differentiate(exec, seen); });
   std::printf("%s, %d universes\n", name, n);
-  std::printf("  shooting %.2f ms (%d Newton iterations), distances %.2f ms, derivatives of D_M, E "
-              "and w by theta %.2f ms\n",
-              shooting, iterations, values, derivatives);
+  std::printf(
+      "  shooting %.2f ms (%d Newton iterations), distances %.2f ms, derivatives of D_M, E "
+      "and w by theta %.2f ms\n",
+      shooting, iterations, values, derivatives);
   write_csv(std::string("dark_energy_") + Potential::name + ".csv", seen, std::min(n, 50));
   const auto g = on_host(seen.g);
   double largest = 0;

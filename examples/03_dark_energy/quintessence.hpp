@@ -27,8 +27,7 @@ struct Exponential {
   static constexpr const char* name = "exp";
 
   template <class T>
-  static KOKKOS_FORCEINLINE_FUNCTION PotentialAt<T> at(const T& phi, const T& lambda,
-                                                       const T& v0) {
+  static KOKKOS_FORCEINLINE_FUNCTION PotentialAt<T> at(const T& phi, const T& lambda, const T& v0) {
     using gradsolve::exp;
     const T u = v0 * exp(-lambda * phi);
     return {u, -lambda * u};

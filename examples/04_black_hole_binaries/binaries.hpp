@@ -37,9 +37,8 @@ template <class T>
 KOKKOS_FUNCTION State<T, 9> vectors_of(const Angles<T>& a) {
   using gradsolve::cos, gradsolve::sin;
   const T sin2 = sin(a[1]);
-  return {T(0),       T(0),      T(1),  //
-          sin(a[0]),  T(0),      cos(a[0]),
-          sin2 * cos(a[2]), sin2 * sin(a[2]), cos(a[1])};
+  return {T(0),      T(0), T(1),  //
+          sin(a[0]), T(0), cos(a[0]), sin2 * cos(a[2]), sin2 * sin(a[2]), cos(a[1])};
 }
 
 /// The arc tangent keeps its digits where the arc cosine of a scalar product loses half of them.
@@ -80,10 +79,10 @@ inline BinaryStart draw_binaries(const Exec& exec, const Members& members) {
 
 /// Angles at the end and the time that it took, with their derivatives.
 struct Outcome {
-  Matrix angles;    // (n, 3)
-  Cube d_angles;    // (n, 3, 6)
-  Column time;      // (n)
-  Matrix d_time;    // (n, 6)
+  Matrix angles;  // (n, 3)
+  Cube d_angles;  // (n, 3, 6)
+  Column time;    // (n)
+  Matrix d_time;  // (n, 6)
 };
 
 class Binaries {
@@ -119,8 +118,8 @@ class Binaries {
   void differentiate(const Exec& exec) {
     gradsolve::sensitivity(exec, System{}, record_, ensemble_, columns(), sensitivity_);
     if (outcome_.d_time.extent_int(0) != n_) {
-      outcome_.d_angles = Cube(Kokkos::view_alloc(exec, "d angles"), n_, num_angles,
-                               num_binary_variables);
+      outcome_.d_angles =
+          Cube(Kokkos::view_alloc(exec, "d angles"), n_, num_angles, num_binary_variables);
       outcome_.d_time = Matrix(Kokkos::view_alloc(exec, "d time"), n_, num_binary_variables);
     }
     const auto states = sensitivity_.states;

@@ -6,7 +6,6 @@
 #include "binaries.hpp"
 
 #include <common/reference.hpp>
-
 #include <cstdlib>
 
 namespace {
@@ -21,8 +20,8 @@ Distribution angle_errors(const Matrix& angles, const nlohmann::json& table) {
   for (int i = 0; i < std::min(a.extent_int(0), static_cast<int>(table.size())); ++i) {
     double largest = 0;
     for (int k = 0; k < num_angles; ++k)
-      largest = std::max(
-          largest, std::abs(std::remainder(a(i, k) - table[i][k].get<double>(), two_pi)));
+      largest =
+          std::max(largest, std::abs(std::remainder(a(i, k) - table[i][k].get<double>(), two_pi)));
     errors.push_back(largest);
   }
   return Distribution(errors);
@@ -33,22 +32,21 @@ Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& me
   const auto d = on_host(derivatives);
   std::vector<double> errors;
   for (int i = 0; i < d.extent_int(0); ++i)
-    errors.push_back(largest_column_error(
-        [&](int k, int v) { return d(i, k, v); },
-        [&](int k, int v) -> double { return members[i]["dangles"][k][v]; }, num_angles,
-        num_binary_variables));
+    errors.push_back(
+        largest_column_error([&](int k, int v) { return d(i, k, v); },
+                             [&](int k, int v) -> double { return members[i]["dangles"][k][v]; },
+                             num_angles, num_binary_variables));
   return Distribution(errors);
 }
 
 /// The picture: the angles of a few binaries along their way, from the solution as a function of v.
-void write_csv(const char* path, const Exec& exec, double separation,
-               gradsolve::Options options) {
+void write_csv(const char* path, const Exec& exec, double separation, gradsolve::Options options) {
   options.keep_states = true;
   const int count = 3, points = 1000;
   Binaries binaries(exec, every(exec, 1, count), separation);
   binaries.solve(exec, options);
-  const auto solution = gradsolve::make_solution(exec, Binaries::System{}, binaries.record(),
-                                                 binaries.ensemble());
+  const auto solution =
+      gradsolve::make_solution(exec, Binaries::System{}, binaries.record(), binaries.ensemble());
   const double first = binaries.first_v(), last = 1 / std::sqrt(last_separation);
   const Cube angles("angles along the way", count, points, num_angles);
   Kokkos::parallel_for(
@@ -83,9 +81,10 @@ int main(int argc, char** argv) {
   const double forward = milliseconds(exec, [&] { binaries.differentiate(exec); });
   std::printf("%d binaries from r = %g to %g: %d arrived\n", n, separation, last_separation,
               count_status(exec, binaries.record())[int(gradsolve::Status::success)]);
-  std::printf("  states %.1f ms (%.1f ms the first time), derivatives of angles and time by (q, "
-              "chi1, chi2) and the angles at the start %.1f ms\n",
-              again, first, forward);
+  std::printf(
+      "  states %.1f ms (%.1f ms the first time), derivatives of angles and time by (q, "
+      "chi1, chi2) and the angles at the start %.1f ms\n",
+      again, first, forward);
   write_csv("binaries.csv", exec, separation, options);
   if (argc <= 2) return 0;
 

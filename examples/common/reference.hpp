@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <common/ensemble.hpp>
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <common/ensemble.hpp>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
 #include <04_black_hole_binaries/binaries.hpp>
 #include <common/reference.hpp>
-
-#include <gtest/gtest.h>
 
 /// Against the exact flow in data/applications.json (data/README.md).
 namespace examples {
@@ -13,7 +13,9 @@ const nlohmann::json& data(const char* name) {
   return all.at(name);
 }
 
-double angle_error(double x, double y) { return std::abs(std::remainder(x - y, 6.283185307179586)); }
+double angle_error(double x, double y) {
+  return std::abs(std::remainder(x - y, 6.283185307179586));
+}
 
 /// The largest error of the three angles, binary by binary.
 Distribution angle_errors(const Matrix& angles, const nlohmann::json& table) {
@@ -45,8 +47,7 @@ TEST(BinariesTest, Ninety9of100EndWithin1em7Radians_AndKeepTheirLengths) {
 TEST(BinariesTest, FromFarTheyDoToo) {
   Binaries binaries(Exec(), every(Exec(), 1, 8), 1000);
   binaries.solve(Exec(), binary_options(1000));
-  EXPECT_LE(angle_errors(binaries.outcome().angles, data("precession_long")["first256"]).max,
-            1e-7);
+  EXPECT_LE(angle_errors(binaries.outcome().angles, data("precession_long")["first256"]).max, 1e-7);
 }
 
 TEST(BinariesTest, AnglesTimesAndTheirDerivativesAreThoseOfTheFlow) {
@@ -77,8 +78,8 @@ TEST(BinariesTest, VectorsAndAllTheirSensitivitiesAreThoseOfTheFlow) {
   const auto& members = data("precession_short")["members"];
   Binaries binaries(Exec(), members_of(data("precession_short")), 100);
   binaries.solve(Exec(), {.rtol = 1e-12, .atol = 1e-12});
-  const auto forward = gradsolve::sensitivity(Exec(), Binaries::System{}, binaries.record(),
-                                              binaries.ensemble());
+  const auto forward =
+      gradsolve::sensitivity(Exec(), Binaries::System{}, binaries.record(), binaries.ensemble());
   const auto u = on_host(forward.states);
   const auto s = on_host(forward.sensitivities);
   for (int i = 0; i < binaries.size(); ++i) {
@@ -87,12 +88,11 @@ TEST(BinariesTest, VectorsAndAllTheirSensitivitiesAreThoseOfTheFlow) {
     EXPECT_LE(relative_error([&](int j) { return u(i, j); },
                              [&](int j) -> double { return m["y"][j]; }, 9),
               1e-9);
-    EXPECT_LE(largest_column_error(
-                  [&](int j, int c) { return s(i, j, c); },
-                  [&](int j, int c) -> double {
-                    return c < 9 ? m["dy_dy0"][j][c] : m["dy_dp"][j][c - 9];
-                  },
-                  9, 12),
+    EXPECT_LE(largest_column_error([&](int j, int c) { return s(i, j, c); },
+                                   [&](int j, int c) -> double {
+                                     return c < 9 ? m["dy_dy0"][j][c] : m["dy_dp"][j][c - 9];
+                                   },
+                                   9, 12),
               1e-7);
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
 #include <03_dark_energy/dark_energy.hpp>
 #include <common/reference.hpp>
-
-#include <gtest/gtest.h>
 
 /// Against the exact flow in data/applications.json (data/README.md).
 namespace examples {
@@ -89,7 +89,8 @@ TYPED_TEST(DarkEnergyWith, ObservablesAndTheirTotalDerivativesAreThoseOfTheFlow)
   }
 }
 
-// A shift of phi only rescales v0 = U(phi = 0): at any tolerance, as the discrete equations keep it.
+// A shift of phi only rescales v0 = U(phi = 0): at any tolerance, as the discrete equations keep
+// it.
 TEST(DarkEnergyTest, ShiftOfAnExponentialsFieldChangesNothingButV0) {
   const int n = 64;
   DarkEnergy<Exponential> universes(Exec(), every(Exec(), 1, n));

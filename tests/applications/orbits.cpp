@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
 #include <02_stellar_streams/orbits.hpp>
 #include <common/reference.hpp>
-
-#include <gtest/gtest.h>
 
 /// Against the exact flow in data/applications.json (data/README.md).
 namespace examples {
@@ -56,12 +56,12 @@ TYPED_TEST(OrbitsOf, EndWhereTheFlowDoes_AndSoDoTheirSensitivities) {
                              [&](int j) -> double { return member["y"][j]; }, 6),
               1e-9)
         << "member " << i;
-    EXPECT_LE(largest_column_error(
-                  [&](int j, int c) { return s(i, j, c); },
-                  [&](int j, int c) -> double {
-                    return c < 6 ? member["dy_dy0"][j][c] : member["dy_dp"][j][c - 6];
-                  },
-                  6, s.extent_int(2)),
+    EXPECT_LE(largest_column_error([&](int j, int c) { return s(i, j, c); },
+                                   [&](int j, int c) -> double {
+                                     return c < 6 ? member["dy_dy0"][j][c]
+                                                  : member["dy_dp"][j][c - 6];
+                                   },
+                                   6, s.extent_int(2)),
               1e-7)
         << "member " << i;
   }
