@@ -32,7 +32,8 @@ inline Members every(const Exec& exec, int stride, int count) {
 template <class T>
 Kokkos::View<T*, Memory> on_device(const std::vector<T>& values) {
   const Kokkos::View<T*, Memory> device("examples::on_device", values.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(values.data(), values.size()));
+  Kokkos::deep_copy(device,
+                    Kokkos::View<const T*, Kokkos::HostSpace>(values.data(), values.size()));
   return device;
 }
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Orbits in two galaxies and a stellar stream, with all derivatives of their final states.
+//
+//     example_02_stellar_streams [n] [tests/data/applications.json]
+#include "stream.hpp"
+
+#include <common/reference.hpp>
+#include <cstdlib>
+
+namespace {
+
+using namespace examples;
+
+/// Errors of positions beside a table of rows that begin with `skip` other numbers.
+template <class States>
+Distribution position_errors(const States& states, const nlohmann::json& table, int skip) {
+  const auto w = on_host(states);
+  std::vector<double> errors;
+  for (int i = 0; i < std::min(w.extent_int(0), static_cast<int>(table.size())); ++i)
+    errors.push_back(relative_error([&](int j) { return w(i, j); },
+                                    [&](int j) { return table[i][j + skip].get<double>(); }, 3));
+  return Distribution(errors);
+}
+
+/// Errors of derivatives: member by member, the worst column. Columns behind the first `first` are
+/// in the table's second matrix.
+Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& members,
+                               const char* to_state, int num_states, const char* to_params) {
+  const auto s = on_host(derivatives);
+  std::vector<double> errors;
+  for (int i = 0; i < s.extent_int(0); ++i)
+    errors.push_back(largest_column_error([&](int j, int c) { return s(i, j, c); },
+                                          [&](int j, int c) -> double {
+                                            return c < num_states
+                                                       ? members[i][to_state][j][c]
+                                                       : members[i][to_params][j][c - num_states];
+                                          },
+                                          6, s.extent_int(2)));
+  return Distribution(errors);
+}
+
+template <class Potential>
+void orbits(const char* name, const Exec& exec, int n, const nlohmann::json& reference) {
+  const auto options = orbit_options(Potential{});
+  Orbits<Potential> orbits(draw_stars(exec, every(exec, 1, n)));
+  const double first = milliseconds(exec, [&] { orbits.solve(exec, options); });
+  const double again = milliseconds(exec, [&] { orbits.solve(exec, options); });
+  const double forward = milliseconds(exec, [&] { orbits.differentiate(exec); });
+  const double reverse = milliseconds(exec, [&] { orbits.differentiate(exec, SquaredDistance{}); });
+  std::printf("%s, %d orbits: %d reached 4 Gyr\n", name, n,
+              count_status(exec, orbits.record)[int(gradsolve::Status::success)]);
+  std::printf(
+      "  states %.1f ms (%.1f ms the first time), dw/d(w0, p) %.1f ms, gradient of "
+      "sum |x|^2 in the shared p %.1f ms\n",
+      again, first, forward, reverse);
+  if (reference.is_null()) return;
+
+  position_errors(orbits.record.states, reference["first256"], 0).print("|x - x_ref| / |x_ref|");
+  Orbits<Potential> members(draw_stars(exec, members_of(reference)));
+  members.solve(exec, options);
+  members.differentiate(exec);
+  derivative_errors(members.sensitivity.sensitivities, reference["members"], "dy_dy0", 6, "dy_dp")
+      .print("dw/d(w0, p) of 8 members, worst column");
+}
+
+/// The picture: where the stars are, and how they move with the flattening of the halo.
+void write_csv(const char* path, const Stream& stream, const Cube& derivatives) {
+  const auto w = on_host(stream.states());
+  const auto t = on_host(stream.release_times());
+  const auto dw = on_host(derivatives);
+  std::FILE* file = std::fopen(path, "w");
+  if (file == nullptr) return;
+  std::fprintf(file, "t_release,x,y,z,dx_dq,dy_dq,dz_dq\n");
+  for (int i = 0; i < w.extent_int(0); ++i)
+    std::fprintf(file, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", t(i), w(i, 0), w(i, 1), w(i, 2),
+                 dw(i, 0, 8), dw(i, 1, 8), dw(i, 2, 8));
+  std::fclose(file);
+}
+
+void stream(const Exec& exec, int n, const nlohmann::json& reference) {
+  const auto options = orbit_options(LogarithmicHalo{});
+  Stream stream(exec, every(exec, stream_size / n, n), options);
+  const double first = milliseconds(exec, [&] { stream.solve(exec); });
+  const double again = milliseconds(exec, [&] { stream.solve(exec); });
+  Cube derivatives;
+  const double forward = milliseconds(exec, [&] { derivatives = stream.differentiate(exec); });
+  std::printf("stream of %d stars\n", n);
+  std::printf("  states %.1f ms (%.1f ms the first time), dw/d(w0, p, M) %.1f ms\n", again, first,
+              forward);
+  if (n <= 10'000) write_csv("stream.csv", stream, derivatives);
+  if (reference.is_null()) return;
+
+  const auto& table = reference["every4096"];
+  Stream rows(exec, every(exec, 4096, static_cast<int>(table.size())), options);
+  rows.solve(exec);
+  position_errors(rows.states(), table, 1).print("|x - x_ref| / |x_ref|");
+  Stream members(exec, members_of(reference), options);
+  members.solve(exec);
+  derivative_errors(members.differentiate(exec), reference["members"], "dy_dw0", 6, "dy_dp")
+      .print("dw/d(w0, p, M) of 8 members, worst column");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard kokkos(argc, argv);
+  const Exec exec;
+  const int n = argc > 1 ? std::atoi(argv[1]) : 512;
+  const nlohmann::json reference = argc > 2 ? read_reference(argv[2]) : nlohmann::json::object();
+  auto of = [&](const char* key) { return reference.value(key, nlohmann::json()); };
+  orbits<LogarithmicHalo>("logarithmic halo", exec, n, of("orbits_log"));
+  orbits<MilkyWay>("Milky Way", exec, n, of("orbits_mw"));
+  stream(exec, n, of("stream_log"));
+}

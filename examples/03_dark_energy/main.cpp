@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Distances in universes with a quintessence field, and their derivatives by the cosmology.
+//
+//     example_03_dark_energy [n] [tests/data/applications.json]
+#include "dark_energy.hpp"
+
+#include <common/reference.hpp>
+#include <cstdlib>
+
+namespace {
+
+using namespace examples;
+
+/// The largest error of D_M over all redshifts, member by member.
+Distribution distance_errors(const Matrix& distance, const nlohmann::json& table) {
+  const auto d = on_host(distance);
+  std::vector<double> errors;
+  for (int i = 0; i < std::min(d.extent_int(0), static_cast<int>(table.size())); ++i) {
+    double largest = 0;
+    for (int z = 0; z < num_redshifts; ++z)
+      largest = std::max(largest, std::abs(d(i, z) / table[i][z].get<double>() - 1));
+    errors.push_back(largest);
+  }
+  return Distribution(errors);
+}
+
+/// Errors of dD_M/dtheta for all redshifts, relative to the largest of a column: members.
+Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& members) {
+  const auto d = on_host(derivatives);
+  std::vector<double> errors;
+  for (int i = 0; i < d.extent_int(0); ++i)
+    errors.push_back(largest_column_error(
+        [&](int z, int k) { return d(i, z, k); },
+        [&](int z, int k) -> double { return members[i]["ddistance"][z][k]; }, num_redshifts, 3));
+  return Distribution(errors);
+}
+
+/// The picture: by what share the distances of some universes answer to matter and to the field.
+void write_csv(const std::string& path, const Observables& seen, int count) {
+  const auto w = on_host(seen.w);
+  const auto distance = on_host(seen.distance);
+  const auto derivative = on_host(seen.d_distance);
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return;
+  std::fprintf(file, "z,D_M,dlnD_dOm,dlnD_dshape,w_today\n");
+  for (int i = 0; i < count; ++i, std::fprintf(file, "\n"))
+    for (int z = 0; z < num_redshifts; ++z)
+      std::fprintf(file, "%g,%.6g,%.6g,%.6g,%.6g\n", redshifts[z], distance(i, z),
+                   derivative(i, z, 0) / distance(i, z), derivative(i, z, 2) / distance(i, z),
+                   w(i));
+  std::fclose(file);
+}
+
+template <class Potential>
+void universes(const char* name, const Exec& exec, int n, const nlohmann::json& reference) {
+  DarkEnergy<Potential> universes(exec, every(exec, 1, n));
+  const Observables seen(exec, n);
+  int iterations = 0;
+  universes.shoot(exec, cosmic_options);  // allocates
+  universes.differentiate(exec, seen);
+  const double shooting =
+      milliseconds(exec, [&] { iterations = universes.shoot(exec, cosmic_options); });
+  const double values = milliseconds(exec, [&] { universes.solve(exec, seen.distance); });
+  const double derivatives = milliseconds(exec, [&] { universes.differentiate(exec, seen); });
+  std::printf("%s, %d universes\n", name, n);
+  std::printf(
+      "  shooting %.2f ms (%d Newton iterations), distances %.2f ms, derivatives of D_M, E "
+      "and w by theta %.2f ms\n",
+      shooting, iterations, values, derivatives);
+  write_csv(std::string("dark_energy_") + Potential::name + ".csv", seen, std::min(n, 50));
+  const auto g = on_host(seen.g);
+  double largest = 0;
+  for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(g(i)));
+  std::printf("  largest |E^2(today) - 1|                       %.1e\n", largest);
+  if (reference.is_null()) return;
+
+  distance_errors(seen.distance, reference["first256"]).print("|D_M / D_M,ref - 1|");
+  const auto& cases = reference["members"];
+  DarkEnergy<Potential> members(exec, members_of(reference));
+  const Observables members_seen(exec, static_cast<int>(cases.size()));
+  members.shoot(exec, cosmic_options);
+  members.differentiate(exec, members_seen);
+  derivative_errors(members_seen.d_distance, cases)
+      .print("dD_M/d(Om, h, shape) of 8 members, worst column");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard kokkos(argc, argv);
+  const Exec exec;
+  const int n = argc > 1 ? std::atoi(argv[1]) : 16384;
+  const nlohmann::json reference = argc > 2 ? read_reference(argv[2]) : nlohmann::json::object();
+  auto of = [&](const char* key) { return reference.value(key, nlohmann::json()); };
+  universes<Exponential>("exponential potential", exec, n, of("quint_exp"));
+  universes<Pngb>("pseudo-Nambu-Goldstone boson", exec, n, of("quint_pngb"));
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The spins of merging black holes, and their derivatives.
+//
+//     example_04_black_hole_binaries [n] [tests/data/applications.json] [separation at the start]
+#include "binaries.hpp"
+
+#include <common/reference.hpp>
+#include <cstdlib>
+
+namespace {
+
+using namespace examples;
+
+/// The largest error of the three angles, modulo 2 pi, member by member.
+Distribution angle_errors(const Matrix& angles, const nlohmann::json& table) {
+  constexpr double two_pi = 6.283185307179586;
+  const auto a = on_host(angles);
+  std::vector<double> errors;
+  for (int i = 0; i < std::min(a.extent_int(0), static_cast<int>(table.size())); ++i) {
+    double largest = 0;
+    for (int k = 0; k < num_angles; ++k)
+      largest =
+          std::max(largest, std::abs(std::remainder(a(i, k) - table[i][k].get<double>(), two_pi)));
+    errors.push_back(largest);
+  }
+  return Distribution(errors);
+}
+
+/// Errors of the angles' derivatives, relative to the largest of a column: members.
+Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& members) {
+  const auto d = on_host(derivatives);
+  std::vector<double> errors;
+  for (int i = 0; i < d.extent_int(0); ++i)
+    errors.push_back(
+        largest_column_error([&](int k, int v) { return d(i, k, v); },
+                             [&](int k, int v) -> double { return members[i]["dangles"][k][v]; },
+                             num_angles, num_binary_variables));
+  return Distribution(errors);
+}
+
+/// The picture: the angles of a few binaries along their way, from the solution as a function of v.
+void write_csv(const char* path, const Exec& exec, double separation, gradsolve::Options options) {
+  options.keep_states = true;
+  const int count = 3, points = 1000;
+  Binaries binaries(exec, every(exec, 1, count), separation);
+  binaries.solve(exec, options);
+  const auto solution =
+      gradsolve::make_solution(exec, Binaries::System{}, binaries.record(), binaries.ensemble());
+  const double first = binaries.first_v(), last = 1 / std::sqrt(last_separation);
+  const Cube angles("angles along the way", count, points, num_angles);
+  Kokkos::parallel_for(
+      "angles along the way", Policy(exec, 0, count * points), KOKKOS_LAMBDA(int k) {
+        const int i = k / points, point = k % points;
+        const auto a = angles_of(solution(i, first + (last - first) * point / points));
+        for (int j = 0; j < num_angles; ++j) angles(i, point, j) = a[j];
+      });
+  const auto host = on_host(angles);
+  std::FILE* file = std::fopen(path, "w");
+  if (file == nullptr) return;
+  std::fprintf(file, "v,theta1,theta2,dphi\n");
+  for (int i = 0; i < count; ++i, std::fprintf(file, "\n\n"))
+    for (int point = 0; point < points; ++point)
+      std::fprintf(file, "%.6g,%.6g,%.6g,%.6g\n", first + (last - first) * point / points,
+                   host(i, point, 0), host(i, point, 1), host(i, point, 2));
+  std::fclose(file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard kokkos(argc, argv);
+  const Exec exec;
+  const int n = argc > 1 ? std::atoi(argv[1]) : 512;
+  const double separation = argc > 3 ? std::atof(argv[3]) : 100;
+  const auto options = binary_options(separation);
+
+  Binaries binaries(exec, every(exec, 1, n), separation);
+  const double first = milliseconds(exec, [&] { binaries.solve(exec, options); });
+  const double again = milliseconds(exec, [&] { binaries.solve(exec, options); });
+  const double forward = milliseconds(exec, [&] { binaries.differentiate(exec); });
+  std::printf("%d binaries from r = %g to %g: %d arrived\n", n, separation, last_separation,
+              count_status(exec, binaries.record())[int(gradsolve::Status::success)]);
+  std::printf(
+      "  states %.1f ms (%.1f ms the first time), derivatives of angles and time by (q, "
+      "chi1, chi2) and the angles at the start %.1f ms\n",
+      again, first, forward);
+  write_csv("binaries.csv", exec, separation, options);
+  if (argc <= 2) return 0;
+
+  const auto all = read_reference(argv[2]);
+  const auto& reference = all.at(separation == 100 ? "precession_short" : "precession_long");
+  angle_errors(binaries.outcome().angles, reference["first256"]).print("largest angle error, rad");
+  Binaries members(exec, members_of(reference), separation);
+  members.solve(exec, options);
+  members.differentiate(exec);
+  derivative_errors(members.outcome().d_angles, reference["members"])
+      .print("d angles / d(q, chi, angles0) of 8 members");
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <common/ensemble.hpp>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// Comparison with reference values, tests/data/applications.json.
+namespace examples {
+
+inline nlohmann::json read_reference(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  return nlohmann::json::parse(file);
+}
+
+/// The members whose derivatives are known.
+inline Members members_of(const nlohmann::json& reference) {
+  std::vector<int> numbers;
+  for (const auto& member : reference.at("members")) numbers.push_back(member.at("index"));
+  return on_device(numbers);
+}
+
+/// Of errors: one for each member.
+struct Distribution {
+  double median, p99, max;
+
+  explicit Distribution(std::vector<double> errors) {
+    // A NaN is the largest error of all.
+    for (double& e : errors) e = std::isnan(e) ? HUGE_VAL : e;
+    std::sort(errors.begin(), errors.end());
+    const std::size_t n = errors.size();
+    median = errors[(n - 1) / 2], p99 = errors[(99 * n + 99) / 100 - 1], max = errors[n - 1];
+  }
+  void print(const char* of) const {
+    std::printf("  %-46s median %.1e  p99 %.1e  max %.1e\n", of, median, p99, max);
+  }
+};
+
+/// |x - y| / |y| of two vectors: x(k) is computed, y[k] is the reference.
+template <class X, class Y>
+double relative_error(const X& x, const Y& y, int size) {
+  double difference2 = 0, norm2 = 0;
+  for (int k = 0; k < size; ++k) {
+    const double reference = y(k);
+    difference2 += std::pow(x(k) - reference, 2);
+    norm2 += reference * reference;
+  }
+  return std::sqrt(difference2 / norm2);
+}
+
+/// The largest error among the columns of a matrix of derivatives, each relative to its norm.
+template <class X, class Y>
+double largest_column_error(const X& x, const Y& y, int rows, int columns) {
+  double largest = 0;
+  for (int c = 0; c < columns; ++c)
+    largest = std::max(largest, relative_error([&](int j) { return x(j, c); },
+                                               [&](int j) { return y(j, c); }, rows));
+  return largest;
+}
+
+}  // namespace examples
