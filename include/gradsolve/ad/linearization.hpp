@@ -66,14 +66,19 @@ KOKKOS_FORCEINLINE_FUNCTION void linearize(const F& f, const T& t, const StateOf
 /// phi(t, u, p) = sum over stages of l . (J k + a f_t) with fixed l, k and a: how a Rosenbrock step
 /// depends on its Jacobian J and f_t = df/dt. Its derivatives are second derivatives of f.
 ///
-/// With G = sum l k^T and g = sum a l, phi is the sum over components i of the derivative of f_i in
-/// the direction (G_i, g_i) of (u, t): N directional derivatives of one component each, for all
-/// stages together. A system that is called, not inlined, cannot be evaluated by components: there
-/// each stage adds the tangent of its own pullback, in the direction (k, a).
+/// Each stage adds the tangent of its own pullback, in the direction (k, a), in a function that is
+/// called. On a GPU, where a call takes the state out of registers, all stages together: with
+/// G = sum l k^T and g = sum a l, phi is the sum over components i of the derivative of f_i in the
+/// direction (G_i, g_i) of (u, t), N directional derivatives of one component each. What is faster
+/// on the one is slower on the other, by 2 to 4 times (docs/design/stiff.md).
 template <class F, class T>
 class Curvature {
   static constexpr int N = F::num_states, P = F::num_params;
+#if defined(__CUDACC__) || defined(__HIPCC__)
   static constexpr bool by_components = is_inlined_v<F>;
+#else
+  static constexpr bool by_components = false;
+#endif
 
  public:
   KOKKOS_FORCEINLINE_FUNCTION Curvature() {
