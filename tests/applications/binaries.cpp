@@ -30,7 +30,7 @@ Distribution angle_errors(const Matrix& angles, const nlohmann::json& table) {
   return Distribution(errors);
 }
 
-TEST(BinariesTest, Ninety9of100EndWithin1em7Radians_AndKeepTheirLengths) {
+TEST(BinariesTest, EndWithin1em7Radians_99of100_AndKeepTheirLengths) {
   Binaries binaries(Exec(), every(Exec(), 1, 256), 100);
   binaries.solve(Exec(), binary_options(100));
   EXPECT_LE(angle_errors(binaries.outcome().angles, data("precession_short")["first256"]).p99,

@@ -23,7 +23,7 @@ struct NameOfPotential {
 };
 TYPED_TEST_SUITE(DarkEnergyWith, Potentials, NameOfPotential);
 
-TYPED_TEST(DarkEnergyWith, Distances99of100Within1em6_AndFlatToday) {
+TYPED_TEST(DarkEnergyWith, DistancesAreWithin1em6_99of100_AndFlatToday) {
   const int n = 256;
   DarkEnergy<TypeParam> universes(Exec(), every(Exec(), 1, n));
   const Observables seen(Exec(), n);

@@ -32,7 +32,7 @@ struct NameOfPotential {
 };
 TYPED_TEST_SUITE(OrbitsOf, Potentials, NameOfPotential);
 
-TYPED_TEST(OrbitsOf, Ninety9of100EndWithin1em4OfTheirDistance) {
+TYPED_TEST(OrbitsOf, EndWithin1em4OfTheirDistance_99of100) {
   const auto& table = this->data["first256"];
   Orbits<TypeParam> orbits(draw_stars(Exec(), every(Exec(), 1, 256)));
   orbits.solve(Exec(), orbit_options(TypeParam{}));

@@ -13,7 +13,7 @@ const nlohmann::json& data() {
   return all.at("stream_log");
 }
 
-TEST(StreamTest, Ninety9of100StarsAreWithin1em4OfTheirDistance) {
+TEST(StreamTest, StarsAreWithin1em4OfTheirDistance_99of100) {
   const auto& table = data()["every4096"];
   const int n = static_cast<int>(table.size());
   Stream stream(Exec(), every(Exec(), 4096, n), orbit_options(LogarithmicHalo{}));
