@@ -27,8 +27,9 @@ struct LbfgsUpdate {
   using Matrix = typename Fits<S, MemorySpace>::Matrix;
   using History = Kokkos::View<S***, Kokkos::LayoutLeft, MemorySpace>;
 
-  gradsolve::Gradient<S, MemorySpace> at_trial;
   Matrix trial;
+  typename Fits<S, MemorySpace>::Numbers trial_loss;
+  Matrix trial_gradient;
   Fits<S, MemorySpace> fits;
   Lbfgs options;
   S loss_noise;                                          // relative
@@ -42,7 +43,7 @@ struct LbfgsUpdate {
     const bool first = fits.num_trials(i)++ == 0;
     if (first && !is_finite(i)) return stop(i, FitStatus::bad_start);
     const S allowed = fits.loss(i) * (1 + loss_noise) + options.armijo * length(i) * slope(i);
-    if (first || (is_finite(i) && at_trial.loss(i) <= allowed)) {
+    if (first || (is_finite(i) && trial_loss(i) <= allowed)) {
       if (!first) keep_pair(i);
       move(i);
       turn(i);
@@ -54,8 +55,8 @@ struct LbfgsUpdate {
 
  private:
   KOKKOS_FUNCTION bool is_finite(int i) const {
-    S sum = at_trial.loss(i);
-    for (int q = 0; q < P; ++q) sum += at_trial.params(i, q);
+    S sum = trial_loss(i);
+    for (int q = 0; q < P; ++q) sum += trial_gradient(i, q);
     return sum - sum == S(0);
   }
 
@@ -65,7 +66,7 @@ struct LbfgsUpdate {
     S sy = 0, yy = 0;
     for (int q = 0; q < P; ++q) {
       s[q] = trial(i, q) - fits.params(i, q);
-      y[q] = at_trial.params(i, q) - fits.gradient(i, q);
+      y[q] = trial_gradient(i, q) - fits.gradient(i, q);
       sy += s[q] * y[q];
       yy += y[q] * y[q];
     }
@@ -77,10 +78,10 @@ struct LbfgsUpdate {
     }
   }
   KOKKOS_FUNCTION void move(int i) const {
-    fits.loss(i) = at_trial.loss(i);
+    fits.loss(i) = trial_loss(i);
     for (int q = 0; q < P; ++q) {
       fits.params(i, q) = trial(i, q);
-      fits.gradient(i, q) = at_trial.params(i, q);
+      fits.gradient(i, q) = trial_gradient(i, q);
     }
   }
 
@@ -141,7 +142,7 @@ struct LbfgsUpdate {
   }
   KOKKOS_FUNCTION void shorten(int i) const {
     // Where the parabola through loss, slope and the trial's loss is lowest, within bounds.
-    const S rise = at_trial.loss(i) - fits.loss(i) - length(i) * slope(i);
+    const S rise = trial_loss(i) - fits.loss(i) - length(i) * slope(i);
     const S lowest = -slope(i) * length(i) / (2 * rise);
     const bool usable = rise - rise == S(0);
     length(i) *= usable ? Kokkos::clamp(lowest, S(0.1), S(0.5)) : S(0.1);
@@ -178,19 +179,24 @@ Fits<S, MemorySpace> fit(
   using History = typename Update::History;
   const int n = ensemble.size();
   Fits<S, MemorySpace> fits(exec, n, P);
-  Update update{{},
-                ensemble.params(),
-                fits,
-                options,
-                loss_noise<S>(record.options),
-                zeros<typename Update::Matrix>(exec, "examples::fit::direction", n, P),
-                zeros<Numbers>(exec, "examples::fit::length", n),
-                zeros<Numbers>(exec, "examples::fit::slope", n),
-                zeros<History>(exec, "examples::fit::moves", n, Update::memory, P),
-                zeros<History>(exec, "examples::fit::changes", n, Update::memory, P),
-                zeros<decltype(Update::num_pairs)>(exec, "examples::fit::num_pairs", n)};
+  Update update{
+      .trial = ensemble.params(),
+      .trial_loss = {},
+      .trial_gradient = {},
+      .fits = fits,
+      .options = options,
+      .loss_noise = loss_noise<S>(record.options),
+      .direction = zeros<typename Update::Matrix>(exec, "examples::fit::direction", n, P),
+      .length = zeros<Numbers>(exec, "examples::fit::length", n),
+      .slope = zeros<Numbers>(exec, "examples::fit::slope", n),
+      .moves = zeros<History>(exec, "examples::fit::moves", n, Update::memory, P),
+      .changes = zeros<History>(exec, "examples::fit::changes", n, Update::memory, P),
+      .num_pairs = zeros<decltype(Update::num_pairs)>(exec, "examples::fit::num_pairs", n)};
+  gradsolve::Gradient<S, MemorySpace> at_trial;
   const auto sweep = [&] {
-    gradsolve::gradient(exec, system, record, ensemble, loss, update.at_trial);
+    gradsolve::gradient(exec, system, record, ensemble, loss, at_trial);
+    update.trial_loss = at_trial.loss;
+    update.trial_gradient = at_trial.params;
     return update;
   };
   iterate(exec, system, record, ensemble, options, sweep, fits);

@@ -53,13 +53,15 @@ struct NormalEquations {
 };
 
 /// One fit's part of an iteration.
-template <class S, int N, int P, class Loss, class MemorySpace>
+template <class S, int N, int P, class Loss, class Times, class MemorySpace>
 struct LevenbergMarquardtUpdate {
   using D = gradsolve::Dual<S, P>;
   using Vector = gradsolve::Vector<S, P>;
 
-  gradsolve::LossAtSaves<Loss, S, MemorySpace> observed;
-  gradsolve::Sensitivity<S, MemorySpace> at_trial;
+  Loss loss;
+  Times times;
+  decltype(gradsolve::Sensitivity<S, MemorySpace>::saved) states;                       // at trial
+  decltype(gradsolve::Sensitivity<S, MemorySpace>::saved_sensitivities) sensitivities;  // there
   typename Fits<S, MemorySpace>::Matrix trial;
   Fits<S, MemorySpace> fits;
   LevenbergMarquardt options;
@@ -93,14 +95,13 @@ struct LevenbergMarquardtUpdate {
       p[q] = D(trial(i, q));
       p[q].tangent[q] = 1;
     }
-    const auto times = observed.times.access();
     for (int save = 0; save < times.count(i); ++save) {
       gradsolve::State<D, N> u;
       for (int c = 0; c < N; ++c) {
-        u[c] = D(at_trial.saved(i, save, c));
-        for (int q = 0; q < P; ++q) u[c].tangent[q] = at_trial.saved_sensitivities(i, save, c, q);
+        u[c] = D(states(i, save, c));
+        for (int q = 0; q < P; ++q) u[c].tangent[q] = sensitivities(i, save, c, q);
       }
-      const auto r = residuals(observed.loss, D(times.time(i, save)), u, p, {i, save});
+      const auto r = residuals(loss, D(times.time(i, save)), u, p, {i, save});
       for (int m = 0; m < r.size(); ++m) {
         sum.loss += r[m].value * r[m].value;
         for (int a = 0; a < P; ++a) {
@@ -137,28 +138,34 @@ struct LevenbergMarquardtUpdate {
 
   /// The next trial point, or the end.
   KOKKOS_FUNCTION void propose(int i) const {
-    gradsolve::Matrix<S, P> a;
     Vector step;
-    for (int q = 0; q < P; ++q) {
-      for (int b = 0; b < P; ++b) a[q][b] = matrix(i, q, b);
-      a[q][q] *= 1 + damping(i);
-      step[q] = -fits.gradient(i, q) / 2;
-    }
-    if (!(damping(i) < 1e16)) return stop(i, FitStatus::no_descent);
-    if (!solve_cholesky(a, step)) {  // a parameter that the data do not see
-      reject(i);
-      step = {};
+    while (!solve(i, step)) {  // J^T J is singular to working precision
+      if (!(damping(i) < 1e16)) return stop(i, FitStatus::no_descent);
+      damping(i) *= 10;
     }
     // r^T r - |r + J d|^2 = d^T (damping D d - J^T r)
     S decrease = 0, largest = 0;
     for (int q = 0; q < P; ++q) {
-      decrease += step[q] * (damping(i) * matrix(i, q, q) * step[q] - fits.gradient(i, q) / 2);
+      decrease += step[q] * (damping(i) * scale(i, q) * step[q] - fits.gradient(i, q) / 2);
       largest = Kokkos::max(largest, Kokkos::abs(step[q] / fits.params(i, q)));
     }
     predicted(i) = decrease;
     if (decrease <= options.loss_tolerance * fits.loss(i) || largest <= options.step_tolerance)
       return stop(i, FitStatus::converged);
     for (int q = 0; q < P; ++q) trial(i, q) = fits.params(i, q) + step[q];
+  }
+  KOKKOS_FUNCTION bool solve(int i, Vector& step) const {
+    gradsolve::Matrix<S, P> a;
+    for (int q = 0; q < P; ++q) {
+      for (int b = 0; b < P; ++b) a[q][b] = matrix(i, q, b);
+      a[q][q] += damping(i) * scale(i, q);
+      step[q] = -fits.gradient(i, q) / 2;
+    }
+    return solve_cholesky(a, step);
+  }
+  /// D; of a parameter that the data do not see, which then stays where it is, 1.
+  KOKKOS_FUNCTION S scale(int i, int q) const {
+    return matrix(i, q, q) > 0 ? matrix(i, q, q) : S(1);
   }
 
   KOKKOS_FUNCTION void stop(int i, FitStatus status) const {
@@ -181,20 +188,27 @@ Fits<S, MemorySpace> fit(
   Fits<S, MemorySpace> fits(exec, n, P);
   gradsolve::Variables parameters;
   for (int q = 0; q < P; ++q) parameters.params.push_back(q);
-  using Update = LevenbergMarquardtUpdate<S, N, P, Loss, MemorySpace>;
+  const auto save_times = loss.times.access();
+  using Update =
+      LevenbergMarquardtUpdate<S, N, P, Loss, std::decay_t<decltype(save_times)>, MemorySpace>;
   using Numbers = typename Fits<S, MemorySpace>::Numbers;
-  Update update{loss,
-                {},
-                ensemble.params(),
-                fits,
-                options,
-                loss_noise<S>(record.options),
-                zeros<Numbers>(exec, "examples::fit::damping", n),
-                zeros<Numbers>(exec, "examples::fit::growth", n),
-                zeros<Numbers>(exec, "examples::fit::predicted", n),
-                zeros<decltype(Update::matrix)>(exec, "examples::fit::matrix", n, P, P)};
+  Update update{.loss = loss.loss,
+                .times = save_times,
+                .states = {},
+                .sensitivities = {},
+                .trial = ensemble.params(),
+                .fits = fits,
+                .options = options,
+                .loss_noise = loss_noise<S>(record.options),
+                .damping = zeros<Numbers>(exec, "examples::fit::damping", n),
+                .growth = zeros<Numbers>(exec, "examples::fit::growth", n),
+                .predicted = zeros<Numbers>(exec, "examples::fit::predicted", n),
+                .matrix = zeros<decltype(Update::matrix)>(exec, "examples::fit::matrix", n, P, P)};
+  gradsolve::Sensitivity<S, MemorySpace> at_trial;
   const auto sweep = [&] {
-    gradsolve::sensitivity(exec, system, record, ensemble, loss.times, parameters, update.at_trial);
+    gradsolve::sensitivity(exec, system, record, ensemble, loss.times, parameters, at_trial);
+    update.states = at_trial.saved;
+    update.sensitivities = at_trial.saved_sensitivities;
     return update;
   };
   iterate(exec, system, record, ensemble, options, sweep, fits);

@@ -17,15 +17,14 @@ namespace examples {
 struct KellerMiksis {
   static constexpr int num_states = 2, num_params = 6;
 
-  // Water at 25 degrees Celsius.
-  static constexpr double vapour_pressure = 3166.775638952003, density = 997.0639504998557,
-                          surface_tension = 0.071977583160056, viscosity = 8.902125058209557e-4,
-                          sound_speed = 1497.251785455527, pressure = 1e5, polytropic = 1.4;
-
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION gradsolve::State<T, 2> operator()(
       const T& tau, const gradsolve::State<T, 2>& u, const gradsolve::Params<T, 6>& p) const {
     using gradsolve::cos, gradsolve::pow, gradsolve::sin;
+    // Water at 25 degrees Celsius and 1 bar, air in the bubble.
+    constexpr double vapour_pressure = 3166.775638952003, density = 997.0639504998557,
+                     surface_tension = 0.071977583160056, viscosity = 8.902125058209557e-4,
+                     sound_speed = 1497.251785455527, pressure = 1e5, polytropic = 1.4;
     constexpr double two_pi = 6.283185307179586, kappa = 3 * polytropic,
                      net_pressure = pressure - vapour_pressure;
     const T x = u[0], v = u[1];

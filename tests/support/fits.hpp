@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string>
 #include <support/host.hpp>
+#include <support/solved.hpp>
 #include <vector>
 
 /// Least-squares fits with known minimisers, data/fits.json (data/README.md), by the optimisers of
@@ -55,20 +56,37 @@ class Fit : public ::testing::Test {
     return cube;
   }
 
-  /// The fits as they start: work(record, ensemble, loss).
-  template <class Work>
-  auto at_start(const Work& work) const {
+  /// The fits as they start, or as change(params, data) makes them: work(record, ensemble, loss).
+  template <class Change, class Work>
+  auto at_changed_start(Options options, const Change& change, const Work& work) const {
     const auto u0 = matrix<double>(n, N, [&](int, int c) { return study["y0"][c].get<double>(); });
+    const auto params = starts();
     const std::vector<double> t = study["t_obs"], scale = study["scale"];
     const double sigma = study["sigma"], m = static_cast<double>(t.size() * N);
     const Cube data = observations(
         [&](int i, int a, int c) { return fits[i]["data"][a].get<double>() / scale[c]; });
     const Cube weights =
         observations([&](int, int, int c) { return scale[c] * scale[c] / (sigma * sigma * m); });
-    const Ensemble ensemble(u0, starts(), 0.0, t.back());
+    change(params, data);
+    const Ensemble ensemble(u0, params, 0.0, t.back());
     const auto loss = at_saves(save_times(Exec(), ensemble, t), least_squares(data, weights));
-    auto recorded = record(Exec(), F{}, M{}, ensemble, P::options);
+    auto recorded = record(Exec(), F{}, M{}, ensemble, options);
     return work(recorded, ensemble, loss);
+  }
+  template <class Work>
+  auto at_start(const Work& work) const {
+    return at_changed_start(
+        P::options, [](const auto&, const auto&) {}, work);
+  }
+  /// Steps that are recorded anew because one trajectory has gone stale are new for all: without.
+  template <class Change>
+  auto fit_on_first_steps(const Change& change) const {
+    Options options = P::options;
+    options.rerecord = Rerecord::never;
+    return at_changed_start(
+        options, change, [&](auto& recorded, const auto& ensemble, const auto& loss) {
+          return fit(Exec(), examples::LevenbergMarquardt{}, F{}, recorded, ensemble, loss);
+        });
   }
 
   template <class Optimiser>
