@@ -32,7 +32,8 @@ inline Members every(const Exec& exec, int stride, int count) {
 template <class T>
 Kokkos::View<T*, Memory> on_device(const std::vector<T>& values) {
   const Kokkos::View<T*, Memory> device("examples::on_device", values.size());
-  Kokkos::deep_copy(device, Kokkos::View<const T*, Kokkos::HostSpace>(values.data(), values.size()));
+  Kokkos::deep_copy(device,
+                    Kokkos::View<const T*, Kokkos::HostSpace>(values.data(), values.size()));
   return device;
 }
 
@@ -40,6 +41,17 @@ Kokkos::View<T*, Memory> on_device(const std::vector<T>& values) {
 template <class V>
 auto on_host(const V& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+}
+
+/// Accepted steps of a trajectory, on average.
+template <class Record>
+double mean_steps(const Exec& exec, const Record& record) {
+  const auto steps = record.num_steps;
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "mean steps", Policy(exec, 0, record.size()),
+      KOKKOS_LAMBDA(int i, double& total) { total += steps(i); }, sum);
+  return sum / record.size();
 }
 
 /// How long some work on the device takes, in milliseconds.
