@@ -5,7 +5,7 @@ cache_dir=${GRADSOLVE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/gradsolve}
 
 # What the private root holds, beside what these depend on.
 root_packages=(g++ cmake ninja-build libkokkos-dev libcli11-dev libgtest-dev libbenchmark-dev
-  nlohmann-json3-dev python3-minimal gnuplot-nox clang-format git)
+  nlohmann-json3-dev libnlopt-dev python3-minimal gnuplot-nox clang-format git)
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -61,7 +61,8 @@ KOKKOS_FUNCTION State<T, 6> released(const State<T, 6>& w, const Params<T, 3>& p
   const Vector3<T> forward = cross(axis, e);
   const T frequency = spin / (r * r);
   const T tide = frequency * frequency - radial_curvature(x, e, p);
-  const T radius = T(release.side) * cbrt(T(gravity) * mass / tide), speed = frequency * radius;
+  const double g = gravity;  // device code cannot refer to a variable of the host
+  const T radius = T(release.side) * cbrt(T(g) * mass / tide), speed = frequency * radius;
 
   const Vector3<T> dx = combined(radius * release.kx, e, radius * release.kz, axis);
   const Vector3<T> dv = combined(speed * release.kvt, forward, speed * release.kvz, axis);

@@ -46,10 +46,10 @@ int count_converged(const Exec& exec, const Fits<double, Memory>& fits) {
 
 /// The largest relative error of the parameters of data set 0.
 double error_of_first(const Fits<double, Memory>& fits, const Study& study) {
-  const auto p = on_host(Kokkos::subview(fits.params, 0, Kokkos::ALL));
+  const auto p = on_host(fits.params);
   double largest = 0;
   for (std::size_t q = 0; q < study.first_minimiser.size(); ++q)
-    largest = std::max(largest, std::abs(p(q) / study.first_minimiser[q] - 1));
+    largest = std::max(largest, std::abs(p(0, q) / study.first_minimiser[q] - 1));
   return largest;
 }
 

@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   using namespace examples;
   Kokkos::ScopeGuard kokkos(argc, argv);
   const Exec exec;
-  const int n = argc > 1 ? std::max(std::atoi(argv[1]), 100) : 1000;
+  const int n = argc > 1 ? std::max(std::atoi(argv[1]), 1000) : 1000;
   const int transient_periods = argc > 2 ? std::atoi(argv[2]) : 64;
   const bool good = duffing(exec, n, transient_periods);
   return bubble(exec, n / num_curves * num_curves) && good ? 0 : 1;
