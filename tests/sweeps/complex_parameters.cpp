@@ -74,8 +74,7 @@ TEST(ComplexParameters, G7GradientIsThatOfTheMatrixExponential) {
       matrix<double>(1, 8, [&](int, int j) { return one[j]; }),
       matrix<double>(1, 8, [&](int, int j) { return j % 2 ? p[j / 2].imag() : p[j / 2].real(); })};
   const auto ensemble = inputs.ensemble(0.0, 1.0);
-  const auto recorded =
-      record(Exec(), Propagator{}, RK4{}, ensemble, {.fixed_steps = 4000});
+  const auto recorded = record(Exec(), Propagator{}, RK4{}, ensemble, {.fixed_steps = 4000});
   ASSERT_EQ(on_host(recorded.status)(0), Status::success);
   const auto g = gradient(Exec(), Propagator{}, recorded, ensemble, Infidelity{});
   const auto dp = on_host(g.params);

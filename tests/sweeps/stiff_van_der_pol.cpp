@@ -15,8 +15,8 @@ struct StiffVanDerPol {
   }
 };
 
-// Steps are held fixed in a derivative, and those of a jump stay where the jump was: the derivatives
-// have an error of some rtol / eps, and the values one of rtol.
+// Steps are held fixed in a derivative, and those of a jump stay where the jump was: the
+// derivatives have an error of some rtol / eps, and the values one of rtol.
 struct Problem {
   using System = StiffVanDerPol;
   static constexpr const char* name = "stiff_van_der_pol";

@@ -13,8 +13,8 @@ inline constexpr int max_unrolled_lu = 10;
 /// The share of the largest entry of a column from which on the diagonal one is its pivot.
 inline constexpr double least_pivot = 0.25;
 
-/// P A = L U by Gaussian elimination, of a matrix of compile-time size; rows are exchanged where the
-/// diagonal is small. T is a lane, or a dual over one. Lanes pivot apart: rows are exchanged by
+/// P A = L U by Gaussian elimination, of a matrix of compile-time size; rows are exchanged where
+/// the diagonal is small. T is a lane, or a dual over one. Lanes pivot apart: rows are exchanged by
 /// selection. A singular matrix gives solutions that are not finite.
 template <class T, int N>
 class Lu {
@@ -107,8 +107,7 @@ class Lu {
   KOKKOS_FORCEINLINE_FUNCTION void pivot(K k) {
     const L diagonal = size_of(k, k);
     L largest = diagonal;
-    below(k, [&](auto i)
-                 GRADSOLVE_INLINE_LAMBDA { largest = max(largest, L(size_of(i, k))); });
+    below(k, [&](auto i) GRADSOLVE_INLINE_LAMBDA { largest = max(largest, L(size_of(i, k))); });
     L row = L(ScalarOf<L>(int(k)));
     const auto small = diagonal < L(ScalarOf<L>(least_pivot)) * largest;
     if (any(small)) row = select(small, pivot_row(k), row);
@@ -126,8 +125,7 @@ class Lu {
   KOKKOS_FORCEINLINE_FUNCTION L pivot_row(K k) const {
     auto share = [&](auto i) GRADSOLVE_INLINE_LAMBDA {
       L largest = size_of(i, k);
-      below(k, [&](auto j)
-                   GRADSOLVE_INLINE_LAMBDA { largest = max(largest, L(size_of(i, j))); });
+      below(k, [&](auto j) GRADSOLVE_INLINE_LAMBDA { largest = max(largest, L(size_of(i, j))); });
       return L(size_of(i, k) / largest);
     };
     L best = share(k) / L(ScalarOf<L>(least_pivot)), row = L(ScalarOf<L>(int(k)));
