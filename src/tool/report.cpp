@@ -128,6 +128,7 @@ void add_differences(Json& json, const Task& task, const char* list, const char*
     json.add("trajectory", d.trajectory);
     json.add("adjoint", d.adjoint);
     json.add(other, d.other);
+    if (d.uncertainty > 0) json.add("uncertainty", d.uncertainty);
     json.end();
   }
   json.end();
@@ -230,19 +231,25 @@ std::string check_table(const Task& task, const GradientCheck& check) {
   add(text, "checked       %d trajectories", check.num_checked);
   text += '\n';
   auto block = [&](const char* other, const std::vector<GradientCheck::Difference>& differences) {
-    add(text, "%-12s  %10s  %10s  %20s  %20s", "d loss / d", "difference", "trajectory", "adjoint",
-        other);
+    add(text, "%-12s  %10s  %11s  %10s  %20s  %20s", "d loss / d", "difference", "uncertainty",
+        "trajectory", "adjoint", other);
     for (std::size_t i = 0; i < differences.size(); ++i) {
       const auto& d = differences[i];
       const std::string where = d.trajectory < 0 ? "all" : std::to_string(d.trajectory);
-      add(text, "%-12s  %10.2e  %10s  %20.12g  %20.12g", component_name(task.system, i).c_str(),
-          d.relative, where.c_str(), d.adjoint, d.other);
+      add(text, "%-12s  %10.2e  %11.1e  %10s  %20.12g  %20.12g",
+          component_name(task.system, i).c_str(), d.relative, d.uncertainty, where.c_str(),
+          d.adjoint, d.other);
     }
     text += '\n';
   };
   block("finite difference", check.finite_differences);
   block("tangent", check.tangents);
-  add(text, "%s: differences of at most %g (finite differences) and %g (tangent) are accepted",
+  for (std::size_t i = 0; i < check.finite_differences.size(); ++i)
+    if (!check.has_verdict(i))
+      add(text, "finite differences have no verdict on %s", component_name(task.system, i).c_str());
+  add(text,
+      "%s: differences of at most %g (finite differences, ten times their uncertainty apart) and "
+      "%g (tangent) are accepted",
       check.passed() ? "agree" : "DISAGREE", bounds.finite_difference, bounds.tangent);
   return text;
 }

@@ -121,6 +121,14 @@ TEST(Lu, GivesTheSame_InRegistersAndInLoops) {
   }
 }
 
+// W of a jump of Van der Pol's oscillator, eps = 1e-6. An exchange of its rows, whose sizes are
+// those of their units, would leave ten digits of x[0].
+TEST(Lu, KeepsTheDiagonal_WhereOnlyUnitsMakeItSmall) {
+  const auto r = on_device(Solve<2>{{{{{1e9, -1}}, {{1e12, 1e9}}}}, {{1, 1e18}}});
+  EXPECT_NEAR(r.x[0] / double((1e18L + 1e9L) / (1e18L + 1e12L)), 1, 1e-15);
+  EXPECT_NEAR(r.x[1] / double((1e27L - 1e12L) / (1e18L + 1e12L)), 1, 1e-15);
+}
+
 TEST(Lu, OfASingularMatrix_GivesNothingFinite) {
   const auto r = on_device(Solve<2>{{{{{1, 2}}, {{2, 4}}}}, {{1, 1}}});
   EXPECT_FALSE(std::isfinite(r.x[0]) && std::isfinite(r.x[1]));

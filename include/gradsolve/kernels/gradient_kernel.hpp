@@ -180,17 +180,19 @@ struct GradientKernel {
         return;
       }
     }
-    const int length = keep.segment_rows, last = num_checkpoints(steps.rows(), length);
-    S* const kept = keep.buffer + std::int64_t(slot) * keep.room * row_size + first_lane;
-    S* const checkpoints = kept + length * row_size;
-    for (int segment = last; segment >= 0; --segment) {
-      const int begin = segment * length, end = Kokkos::min(begin + length, steps.rows());
-      const bool first_time = segment == last;
-      if (!first_time) load_state(checkpoints, segment, u);
+    // Segments, the last one first. Few numbers live across the way back: registers are short.
+    const int length = keep.segment_rows;
+    for (int begin = num_checkpoints(steps.rows(), length) * length; begin >= 0; begin -= length) {
+      const int end = Kokkos::min(begin + length, steps.rows());
+      const bool first_time = end == steps.rows();
+      S* const slot_rows = keep.buffer + std::int64_t(slot) * keep.room * row_size + first_lane;
+      S* const kept = slot_rows - begin * row_size;
+      S* const checkpoints = slot_rows + length * row_size;
+      if (!first_time) load_state(checkpoints, begin / length, u);
       steps.for_each(first_time ? 0 : begin, end, [&](int row, const L& t, const L& t_end)
                                                       GRADSOLVE_INLINE_LAMBDA {
         if (row >= begin)
-          store_state(kept, row - begin, u);
+          store_state(kept, row, u);
         else if (row % length == 0)
           store_state(checkpoints, row / length, u);
         update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
@@ -208,12 +210,12 @@ struct GradientKernel {
     if (begin == end) return;
     L t_end = steps.end_of(end - 1), t = steps.begin_of(end - 1);
     StateOf<F, T> u;
-    load_state(kept, end - 1 - begin, u);
+    load_state(kept, end - 1, u);
     for (int row = end - 1; row >= begin; --row) {
       const int next = row > begin ? row - 1 : begin;
       const L t_next = steps.begin_of(next);
       StateOf<F, T> u_next;
-      load_state(kept, next - begin, u_next);
+      load_state(kept, next, u_next);
       visit(t, t_end, u);
       t_end = t;
       t = t_next;

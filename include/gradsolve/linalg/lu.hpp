@@ -10,9 +10,12 @@ namespace gradsolve::detail {
 /// Up to here a matrix is factorised in registers.
 inline constexpr int max_unrolled_lu = 10;
 
-/// P A = L U by Gaussian elimination with partial pivoting, of a matrix of compile-time size. T is
-/// a lane, or a dual over one. Lanes pivot apart: rows are exchanged by selection. A singular
-/// matrix gives solutions that are not finite.
+/// The share of the largest entry of a column from which on the diagonal one is its pivot.
+inline constexpr double least_pivot = 0.25;
+
+/// P A = L U by Gaussian elimination, of a matrix of compile-time size; rows are exchanged where
+/// the diagonal is small. T is a lane, or a dual over one. Lanes pivot apart: rows are exchanged by
+/// selection. A singular matrix gives solutions that are not finite.
 template <class T, int N>
 class Lu {
   using L = LaneBeneathT<T>;
@@ -98,23 +101,45 @@ class Lu {
     for (int i = 0; i < k; ++i) visit(i);
   }
 
-  /// Exchanges row k with the one that has the largest entry in column k. Most steps need none, and
-  /// then the exchange is a branch that is not taken.
+  /// Exchanges row k with the one that is pivot_row. Most steps need none, and then the exchange is
+  /// a branch that is not taken.
   template <class K>
   KOKKOS_FORCEINLINE_FUNCTION void pivot(K k) {
-    L largest = abs(part(a_[k][k], 0)), row = L(ScalarOf<L>(int(k)));
-    below(k, [&](auto i) GRADSOLVE_INLINE_LAMBDA {
-      const L size = abs(part(a_[i][k], 0));
-      const auto larger = size > largest;
-      largest = select(larger, size, largest);
-      row = select(larger, L(ScalarOf<L>(int(i))), row);
-    });
+    const L diagonal = size_of(k, k);
+    L largest = diagonal;
+    below(k, [&](auto i) GRADSOLVE_INLINE_LAMBDA { largest = max(largest, L(size_of(i, k))); });
+    L row = L(ScalarOf<L>(int(k)));
+    const auto small = diagonal < L(ScalarOf<L>(least_pivot)) * largest;
+    if (any(small)) row = select(small, pivot_row(k), row);
     pivot_[k] = row;
     if (!any(row != L(ScalarOf<L>(int(k))))) return;
     below(k, [&](auto i) GRADSOLVE_INLINE_LAMBDA {
       const auto here = row == L(ScalarOf<L>(int(i)));
       for_range<0, N>([&](auto j) GRADSOLVE_INLINE_LAMBDA { exchange(here, a_[k][j], a_[i][j]); });
     });
+  }
+  /// The row whose entry in column k is the largest beside the rest of that row; row k itself where
+  /// that is not by much. The rows of a stiff W differ by orders of magnitude, as the units of the
+  /// states do: among plain sizes, an exchange makes x of differences of large numbers.
+  template <class K>
+  KOKKOS_FORCEINLINE_FUNCTION L pivot_row(K k) const {
+    auto share = [&](auto i) GRADSOLVE_INLINE_LAMBDA {
+      L largest = size_of(i, k);
+      below(k, [&](auto j) GRADSOLVE_INLINE_LAMBDA { largest = max(largest, L(size_of(i, j))); });
+      return L(size_of(i, k) / largest);
+    };
+    L best = share(k) / L(ScalarOf<L>(least_pivot)), row = L(ScalarOf<L>(int(k)));
+    below(k, [&](auto i) GRADSOLVE_INLINE_LAMBDA {
+      const L size = share(i);
+      const auto larger = size > best;
+      best = select(larger, size, best);
+      row = select(larger, L(ScalarOf<L>(int(i))), row);
+    });
+    return row;
+  }
+  template <class I, class J>
+  KOKKOS_FORCEINLINE_FUNCTION L size_of(I i, J j) const {
+    return abs(part(a_[i][j], 0));
   }
   template <class K>
   KOKKOS_FORCEINLINE_FUNCTION void exchange_rows(K k, Vector<T, N>& x) const {
