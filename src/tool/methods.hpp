@@ -52,6 +52,17 @@ struct LargeStiff {
   using Methods = MethodList<Rodas5P>;
   using FloatMethods = MethodList<>;
 };
+/// The right-hand sides of examples/, the method first that is the fastest there
+/// (docs/applications.md).
+struct Application {
+  using Methods = MethodList<Verner7, Tsit5>;
+  using FloatMethods = MethodList<>;
+};
+/// One whose kernels take minutes to compile for Verner9, the fastest of the example.
+struct LargeApplication {
+  using Methods = MethodList<Verner7>;
+  using FloatMethods = MethodList<>;
+};
 using ObservedMethods = MethodList<Tsit5>;
 
 template <class List>

@@ -5,7 +5,8 @@
 
 namespace gradsolve::tool {
 
-extern const SystemEntry brusselator, e5, hires, linear, lorenz, lotka_volterra, magnet, orego,
-    pleiades, pollu, robertson, van_der_pol;
+extern const SystemEntry black_hole_binary, brusselator, duffing, e5, hires, keller_miksis, linear,
+    lorenz, lotka_volterra, magnet, milky_way, orbits, orego, pleiades, pollu, quintessence,
+    robertson, van_der_pol;
 
 }  // namespace gradsolve::tool
