@@ -7,26 +7,29 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <support/on_device.hpp>
 
 namespace {
 
 using gradsolve::Matrix;
 using gradsolve::Vector;
+using gradsolve::detail::LaneLu;
 using gradsolve::detail::Lu;
 
 template <int N>
 struct Solved {
   Vector<double, N> x, y;  // A x = b, A^T y = b
+  double zero;             // where the factors are finite
 };
-template <int N>
+template <int N, class Factors = Lu<double, N>>
 struct Solve {
   Matrix<double, N> a;
   Vector<double, N> b;
   KOKKOS_FUNCTION Solved<N> operator()() const {
-    Lu<double, N> lu;
+    Factors lu;
     lu.factor(a);
-    Solved<N> r{b, b};
+    Solved<N> r{b, b, lu.zero_if_finite()};
     lu.solve(r.x);
     lu.solve_transposed(r.y);
     return r;
@@ -129,10 +132,87 @@ TEST(Lu, KeepsTheDiagonal_WhereOnlyUnitsMakeItSmall) {
   EXPECT_NEAR(r.x[1] / double((1e27L - 1e12L) / (1e18L + 1e12L)), 1, 1e-15);
 }
 
-TEST(Lu, OfASingularMatrix_GivesNothingFinite) {
-  const auto r = on_device(Solve<2>{{{{{1, 2}}, {{2, 4}}}}, {{1, 1}}});
-  EXPECT_FALSE(std::isfinite(r.x[0]) && std::isfinite(r.x[1]));
+template <int N>
+void expect_nothing_finite(const Matrix<double, N>& a, int first) {
+  const auto r = on_device(Solve<N>{a, gradsolve::detail::filled<N>(1.0)});
+  EXPECT_FALSE(std::isfinite(r.x[first]) && std::isfinite(r.x[first + 1])) << N;
+  EXPECT_FALSE(std::isfinite(r.y[first]) && std::isfinite(r.y[first + 1])) << N;
 }
+TEST(Lu, OfASingularMatrix_GivesNothingFinite) {
+  const Matrix<double, 2> singular{{{{1, 2}}, {{2, 4}}}};
+  expect_nothing_finite(singular, 0);
+  expect_nothing_finite(embedded<12>(singular, 0), 0);
+  expect_nothing_finite(embedded<12>(singular, 5), 5);
+}
+
+// A step with it would be one of length 0 that is accepted.
+TEST(Lu, OfAMatrixWithAnInfiniteEntry_IsNotFinite) {
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      auto a = random_matrix<3>(7);
+      EXPECT_EQ(on_device(Solve<3>{a, {}}).zero, 0);
+      EXPECT_EQ((on_device(Solve<12>{embedded<12>(a, 4), {}}).zero), 0);
+      a[i][j] = std::numeric_limits<double>::infinity();
+      EXPECT_TRUE(std::isnan(on_device(Solve<3>{a, {}}).zero)) << i << ", " << j;
+      EXPECT_TRUE(std::isnan(on_device(Solve<12>{embedded<12>(a, 4), {}}).zero)) << i << ", " << j;
+    }
+}
+
+#if defined(GRADSOLVE_ENABLE_KOKKOS_KERNELS)
+using gradsolve::detail::BatchedLu;
+static_assert(std::is_same_v<Lu<double, 11>, BatchedLu<double, 11>>);
+static_assert(std::is_same_v<Lu<double, 10>, LaneLu<double, 10>>);
+static_assert(std::is_same_v<Lu<gradsolve::Dual<float>, 11>, LaneLu<gradsolve::Dual<float>, 11>>);
+
+template <int N>
+void expect_the_same_of_both(const Matrix<double, N>& a) {
+  Vector<double, N> b;
+  for (int i = 0; i < N; ++i) b[i] = 1 + i;
+  const auto theirs = on_device(Solve<N, BatchedLu<double, N>>{a, b});
+  const auto ours = on_device(Solve<N, LaneLu<double, N>>{a, b});
+  for (int i = 0; i < N; ++i) {
+    EXPECT_NEAR(theirs.x[i], ours.x[i], 1e-10 * std::abs(ours.x[i])) << N;
+    EXPECT_NEAR(theirs.y[i], ours.y[i], 1e-10 * std::abs(ours.y[i])) << N;
+  }
+}
+TEST(BatchedLu, SolvesAsOurs) {
+  for (unsigned seed = 1; seed < 20; ++seed) {
+    expect_the_same_of_both(random_matrix<3>(seed));
+    expect_the_same_of_both(random_matrix<11>(seed));
+    expect_the_same_of_both(random_matrix<20>(seed));
+    auto badly_scaled = random_matrix<11>(seed);
+    for (int i = 0; i < 11; ++i)
+      for (int j = 0; j < 11; ++j) badly_scaled[i][j] *= std::pow(10.0, 3 * i - 2 * j);
+    expect_the_same_of_both(badly_scaled);
+  }
+}
+
+struct SolveInFloat {
+  Matrix<float, 11> a;
+  Vector<float, 11> b;
+  KOKKOS_FUNCTION Vector<float, 11> operator()() const {
+    BatchedLu<float, 11> lu;
+    lu.factor(a);
+    Vector<float, 11> x = b;
+    lu.solve(x);
+    lu.solve_transposed(x);
+    return x;
+  }
+};
+TEST(BatchedLu, SolvesInFloat) {
+  const auto a = random_matrix<11>(3);
+  SolveInFloat in_float;
+  Vector<double, 11> b;
+  for (int i = 0; i < 11; ++i) {
+    in_float.b[i] = b[i] = 1 + i;
+    for (int j = 0; j < 11; ++j) in_float.a[i][j] = static_cast<float>(a[i][j]);
+  }
+  const auto x = on_device(in_float);
+  const auto first = on_device(Solve<11, LaneLu<double, 11>>{a, b});
+  const auto second = on_device(Solve<11, LaneLu<double, 11>>{a, first.x});
+  for (int i = 0; i < 11; ++i) EXPECT_NEAR(x[i], second.y[i], 1e-4 * std::abs(second.y[i])) << i;
+}
+#endif
 
 #if !defined(__CUDACC__)
 TEST(Lu, PivotsEachLaneOfAPackApart) {
