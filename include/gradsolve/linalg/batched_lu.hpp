@@ -13,6 +13,7 @@
 #include <Kokkos_BitManipulation.hpp>
 #include <Kokkos_Core.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace gradsolve::detail {
