@@ -47,6 +47,11 @@ struct Stiff {
   using Methods = MethodList<Rodas5P, Kvaerno5, Rosenbrock23, Tsit5>;
   using FloatMethods = MethodList<Rodas5P>;
 };
+/// One with more variables.
+struct DearerStiff {
+  using Methods = MethodList<Rodas5P, Tsit5>;
+  using FloatMethods = MethodList<>;
+};
 /// One whose kernels take minutes to compile.
 struct LargeStiff {
   using Methods = MethodList<Rodas5P>;

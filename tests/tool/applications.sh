@@ -2,7 +2,7 @@
 # The systems of the examples: each is solved, with the numbers of tests/data.
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
 
-for system in orbits milky_way quintessence black_hole_binary duffing keller_miksis; do
+for system in orbits milky_way quintessence duffing keller_miksis; do
   "$tool" gradient --system "$system" --n 8 >"$work/table" || fail "$system" "$(cat "$work/table")"
   grep -q '8 success' "$work/table" || fail "$system" "$(cat "$work/table")"
   grep -q "method *vern7" "$work/table" || fail "$system is not solved by vern7"

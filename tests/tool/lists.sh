@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
 
 for system in lorenz lotka_volterra van_der_pol linear pleiades magnet robertson hires orego e5 \
-  brusselator orbits milky_way quintessence black_hole_binary duffing keller_miksis; do
+  brusselator orbits milky_way quintessence duffing keller_miksis; do
   expect "$system" "$tool" systems
 done
 expect "branches on its values" "$tool" systems
