@@ -169,37 +169,52 @@ struct GradientKernel {
                                                   const ParamsOf<F, T>& p, AtEnd&& at_end,
                                                   Visit&& visit) const {
     const std::int64_t row_size = std::int64_t(N) * num_parts<T> * mesh.width;
-    if constexpr (!is_product) {
-      if (keep.recorded != nullptr) {
-        const StridedMatrix<const S> final_states{keep.final_states, 1,
-                                                  Stride(keep.num_trajectories)};
-        copy(lanes.template gather<N>(final_states), u);
-        at_end(u);
-        back(steps, keep.recorded + mesh.first_row[slice] * row_size + first_lane, 0, steps.rows(),
-             visit);
-        return;
+    const int rows = steps.rows();
+    bool recorded = false;
+    if constexpr (!is_product) recorded = keep.recorded != nullptr;
+    const int length = recorded ? Kokkos::max(rows, 1) : keep.segment_rows;
+    // Segments, the last one first. There is one way back in the code, for all: it is long.
+    for (int begin = num_checkpoints(rows, length) * length; begin >= 0; begin -= length) {
+      const int end = Kokkos::min(begin + length, rows);
+      const S* kept;
+      if (recorded) {
+        if constexpr (!is_product) {
+          const StridedMatrix<const S> final_states{keep.final_states, 1,
+                                                    Stride(keep.num_trajectories)};
+          copy(lanes.template gather<N>(final_states), u);
+        }
+        kept = keep.recorded + mesh.first_row[slice] * row_size + first_lane;
+      } else {
+        kept = replay_segment(steps, slot, first_lane, begin, end, u, p);
       }
-    }
-    // Segments, the last one first. Few numbers live across the way back: registers are short.
-    const int length = keep.segment_rows;
-    for (int begin = num_checkpoints(steps.rows(), length) * length; begin >= 0; begin -= length) {
-      const int end = Kokkos::min(begin + length, steps.rows());
-      const bool first_time = end == steps.rows();
-      S* const slot_rows = keep.buffer + std::int64_t(slot) * keep.room * row_size + first_lane;
-      S* const kept = slot_rows - begin * row_size;
-      S* const checkpoints = slot_rows + length * row_size;
-      if (!first_time) load_state(checkpoints, begin / length, u);
-      steps.for_each(first_time ? 0 : begin, end, [&](int row, const L& t, const L& t_end)
-                                                      GRADSOLVE_INLINE_LAMBDA {
-        if (row >= begin)
-          store_state(kept, row, u);
-        else if (row % length == 0)
-          store_state(checkpoints, row / length, u);
-        update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
-      });
-      if (first_time) at_end(u);
+      if (end == rows) at_end(u);
       back(steps, kept, begin, end, visit);
     }
+  }
+
+  /// Replays up to row `end` and keeps the states of the rows [begin, end); returns where row 0
+  /// would be. The last segment is replayed from the start and leaves checkpoints behind, any other
+  /// from its checkpoint.
+  KOKKOS_FORCEINLINE_FUNCTION const S* replay_segment(const Steps<L>& steps, int slot,
+                                                      int first_lane, int begin, int end,
+                                                      StateOf<F, T>& u,
+                                                      const ParamsOf<F, T>& p) const {
+    const std::int64_t row_size = std::int64_t(N) * num_parts<T> * mesh.width;
+    const int length = keep.segment_rows;
+    S* const slot_rows = keep.buffer + std::int64_t(slot) * keep.room * row_size + first_lane;
+    S* const kept = slot_rows - begin * row_size;
+    S* const checkpoints = slot_rows + length * row_size;
+    const bool from_start = end == steps.rows();
+    if (!from_start) load_state(checkpoints, begin / length, u);
+    steps.for_each(from_start ? 0 : begin, end, [&](int row, const L& t, const L& t_end)
+                                                    GRADSOLVE_INLINE_LAMBDA {
+      if (row >= begin)
+        store_state(kept, row, u);
+      else if (row % length == 0)
+        store_state(checkpoints, row / length, u);
+      update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
+    });
+    return kept;
   }
 
   /// Calls visit(t, t_end, u) for the rows [begin, end), the last one first; what the next row needs
