@@ -35,7 +35,7 @@ struct Controller {
 };
 
 /// How the first step is chosen where Options::first_step is not given.
-enum class FirstStep {
+enum class FirstStep : std::int8_t {
   span_over_100,  ///< (t1 - t0) / 100
   hairer,         ///< Hairer, Norsett, Wanner I, II.4: from |u|, |f| and a probing Euler step
 };
@@ -54,7 +54,6 @@ struct Options {
   Controller controller = {};
 
   double first_step = 0;  ///< Size of the first step; 0: by first_step_rule.
-  FirstStep first_step_rule = FirstStep::span_over_100;
   double min_step = 0;  ///< Smaller steps end in Status::step_too_small; the last may be smaller.
   double max_step = 0;  ///< 0: no bound.
 
@@ -66,24 +65,28 @@ struct Options {
   /// > 0: steps of this size instead of error control, the last one shorter where need be.
   double fixed_step = 0;
 
+  /// > 0: bytes for the states that a gradient keeps on its way. Where a trajectory has more steps
+  /// than that has room for, it keeps a state now and then and replays what lies between: the same
+  /// gradient bit by bit, for one more replay (docs/memory.md). 0: what the device has.
+  std::size_t memory_budget = 0;
+
+  FirstStep first_step_rule = FirstStep::span_over_100;
+
+  // Bits: kernels take their arguments the slower way where these are over 512 bytes.
+
   /// Whether extra states (system.hpp) take part in the error control, as CVodeSetQuadErrCon and
   /// CVodeSetSensErrCon ask.
-  bool control_extra_states = false;
+  bool control_extra_states : 1 = false;
 
   /// Of a system with a singular mass matrix: moves the initial state, in the directions that the
   /// mass matrix does not see, to where the algebraic constraints hold (Newton's method, at t0).
   /// Derivatives go through it. Without this a start that violates them ends in
   /// Status::inconsistent_start.
-  bool find_consistent_start = false;
+  bool find_consistent_start : 1 = false;
 
   /// Keeps the state at the begin of every step in Record::kept, N numbers a step: for
   /// record_and_gradient() and make_solution().
-  bool keep_states = false;
-
-  /// > 0: bytes for the states that a gradient keeps on its way. Where a trajectory has more steps
-  /// than that has room for, it keeps a state now and then and replays what lies between: the same
-  /// gradient bit by bit, for one more replay (docs/memory.md). 0: what the device has.
-  std::size_t memory_budget = 0;
+  bool keep_states : 1 = false;
 
   Rerecord rerecord = Rerecord::when_stale;
   float stale_ratio = 4;  ///< Error over tolerance.

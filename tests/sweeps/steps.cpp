@@ -34,8 +34,8 @@ void expect_no_call_outside_the_span(double t0, double t1) {
         const Options options{.rtol = 1e-5,
                               .atol = 1e-8,
                               .first_step = factor * span,
-                              .first_step_rule = rule,
-                              .max_step = bound * span};
+                              .max_step = bound * span,
+                              .first_step_rule = rule};
         const auto r = solve<M>(f, {1.0}, {-2.0}, t0, t1, options);
         const auto free = solve<M>(Decay{}, {1.0}, {-2.0}, t0, t1, options);
         EXPECT_EQ(r.status, Status::success) << M::name;
