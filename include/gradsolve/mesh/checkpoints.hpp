@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <Kokkos_Macros.hpp>
+
 #include <cstddef>
 
 /// How the adjoint of a long trajectory fits in little memory. It needs the state at the begin of
@@ -14,7 +16,9 @@ struct Checkpoints {
   int room = 1;    ///< Rows of memory: a segment, and a checkpoint for each one before the last.
 };
 
-constexpr int num_checkpoints(int rows, int length) { return rows > 0 ? (rows - 1) / length : 0; }
+KOKKOS_FORCEINLINE_FUNCTION constexpr int num_checkpoints(int rows, int length) {
+  return rows > 0 ? (rows - 1) / length : 0;
+}
 
 /// The longest segments that `room` rows allow for trajectories of `rows` steps: the last one is
 /// never replayed. `room` is 0 where it is too short for any; 2 sqrt(rows) is enough.
