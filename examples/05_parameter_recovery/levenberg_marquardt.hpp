@@ -35,10 +35,10 @@ KOKKOS_FUNCTION gradsolve::Vector<T, N> residuals(const gradsolve::LeastSquares<
   return r;
 }
 template <class Loss, class T, int N, int P>
-requires requires(const Loss& l, const T t, const gradsolve::State<T, N> u,
-                  const gradsolve::Params<T, P> p) {
-  l.residuals(t, u, p, gradsolve::SaveIndex{});
-}
+  requires requires(const Loss& l, const T t, const gradsolve::State<T, N> u,
+                    const gradsolve::Params<T, P> p) {
+    l.residuals(t, u, p, gradsolve::SaveIndex{});
+  }
 KOKKOS_FUNCTION auto residuals(const Loss& loss, const T& t, const gradsolve::State<T, N>& u,
                                const gradsolve::Params<T, P>& p, gradsolve::SaveIndex at) {
   return loss.residuals(t, u, p, at);

@@ -69,7 +69,8 @@ void add_row(const Exec& exec, const From& from, const To& to) {
 ///
 ///     gradsolve::ChunkedGradient<double, Kokkos::SharedHostPinnedSpace> out;
 ///     gradsolve::record_and_gradient_in_chunks(exec, Lorenz{}, Tsit5{}, ensemble,
-///                                              {.memory_budget = 8'000'000'000}, SquaredNorm{}, out);
+///                                              {.memory_budget = 8'000'000'000}, SquaredNorm{},
+///                                              out);
 ///
 /// The Views of the ensemble, and those of `out`, are in any memory that exec can reach: kernels
 /// read and write pinned host memory directly, so that its transfers overlap with the solving.

@@ -22,9 +22,8 @@ MemoryPlan plan_memory(const Exec& exec, const F&, int n, double mean_steps, int
   constexpr int width = slice_width<Exec, L>;
   constexpr std::size_t row = sizeof(Scalar) * F::num_states * width;
   const int slices = (n + width - 1) / width;
-  const auto [slots, checkpoints] =
-      plan_states(Kokkos::min(Backend<Exec>::num_slots(exec), slices), longest_steps, row,
-                  options.memory_budget);
+  const auto [slots, checkpoints] = plan_states(Kokkos::min(Backend<Exec>::num_slots(exec), slices),
+                                                longest_steps, row, options.memory_budget);
   MemoryPlan plan;
   plan.mesh = static_cast<std::size_t>(mean_steps * n * sizeof(Scalar));
   plan.results = std::size_t(n) * (sizeof(Scalar) * (3 * F::num_states + F::num_params + 3) + 17);

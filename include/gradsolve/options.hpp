@@ -54,8 +54,8 @@ struct Options {
   Controller controller = {};
 
   double first_step = 0;  ///< Size of the first step; 0: by first_step_rule.
-  double min_step = 0;  ///< Smaller steps end in Status::step_too_small; the last may be smaller.
-  double max_step = 0;  ///< 0: no bound.
+  double min_step = 0;    ///< Smaller steps end in Status::step_too_small; the last may be smaller.
+  double max_step = 0;    ///< 0: no bound.
 
   /// Attempted steps, accepted and rejected, after which a trajectory ends in Status::max_steps.
   int max_steps = 100'000;

@@ -50,9 +50,9 @@ template <int Width, class Exec, class F, class M, class States, class Parameter
 void record_with(const Exec& exec, const F& system, const Ensemble<States, Parameters>& ensemble,
                  const Options& options, const Saves& saves,
                  Record<M, Scalar, typename Exec::memory_space>& out) {
-  static_assert(
-      ImplicitMethod<M> || !HasMassMatrix<F>,
-      "explicit methods solve u' = f: a system with a mass matrix needs a Rosenbrock or ESDIRK method");
+  static_assert(ImplicitMethod<M> || !HasMassMatrix<F>,
+                "explicit methods solve u' = f: a system with a mass matrix needs a Rosenbrock or "
+                "ESDIRK method");
   using L = LaneOf<F, Exec, Scalar, Width>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::record");
   check_ensemble<F, Exec>("record", ensemble);

@@ -32,8 +32,9 @@ struct MethodList {
 };
 
 /// Every method that the tool knows, by family and rising order.
-using Methods = MethodList<Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Tsit5, Verner7,
-                           Dop853, Verner9, Rosenbrock23, ROS3P, Rodas3P, Rodas4, Rodas5P, Kvaerno5>;
+using Methods =
+    MethodList<Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Tsit5, Verner7, Dop853, Verner9,
+               Rosenbrock23, ROS3P, Rodas3P, Rodas4, Rodas5P, Kvaerno5>;
 
 // What a system is offered with: each method would cost it seconds of compilation, and each of
 // those with save times, least squares, the forward mode and Hessian products half a minute. The

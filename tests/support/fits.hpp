@@ -75,8 +75,7 @@ class Fit : public ::testing::Test {
   }
   template <class Work>
   auto at_start(const Work& work) const {
-    return at_changed_start(
-        P::options, [](const auto&, const auto&) {}, work);
+    return at_changed_start(P::options, [](const auto&, const auto&) {}, work);
   }
   /// Steps that are recorded anew because one trajectory has gone stale are new for all: without.
   template <class Change>

@@ -110,8 +110,7 @@ TEST(MemoryPlan, IsWhatTheSweepsTake) {
   const int rows = recorded.mesh.max_rows;
   recorded.options.memory_budget = bytes(recorded, 2, rows / 2);
   const auto some = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
-  const MemoryPlan plan =
-      plan_memory(Exec(), LotkaVolterra{}, 37, rows, rows, recorded.options);
+  const MemoryPlan plan = plan_memory(Exec(), LotkaVolterra{}, 37, rows, rows, recorded.options);
   EXPECT_EQ(plan.states, some.workspace.buffer.extent(0) * sizeof(double));
   EXPECT_EQ(plan.mesh, 37u * rows * sizeof(double));
   EXPECT_GT(plan.replay_factor, 1.4);

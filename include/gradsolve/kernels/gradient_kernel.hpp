@@ -34,7 +34,7 @@ struct KeptStates {
   int segment_rows;  // see mesh/checkpoints.hpp
   int room;          // rows of a slot: a segment, and the checkpoints before it
   S* buffer;         // (num_slots, room, N, width): of the slices in flight
-  unsigned* taken;  // slices taken so far, in this and in all earlier launches
+  unsigned* taken;   // slices taken so far, in this and in all earlier launches
   unsigned taken_before;
   const S* recorded;      // (total_rows, N, width): by record(), null: not
   const S* final_states;  // with them: (n, N), the trajectory as the fast index
@@ -43,8 +43,8 @@ struct KeptStates {
 
 /// Replay and adjoint in one launch. Each of `num_slots` threads (warps on a GPU) takes slice after
 /// slice, keeps the states of the slice it is at in a buffer of its own, and sweeps back over them:
-/// the buffer stays in cache, whatever the size of the ensemble. It is as long as the tallest slice,
-/// or shorter, with checkpoints. Where record() kept the states, there is no replay.
+/// the buffer stays in cache, whatever the size of the ensemble. It is as long as the tallest
+/// slice, or shorter, with checkpoints. Where record() kept the states, there is no replay.
 ///
 /// The reverse sweep counts rows down from the slice's longest trajectory, so that the lanes of a
 /// warp load adjacent states; a lane idles (h = 0) until its own last step.
@@ -206,19 +206,19 @@ struct GradientKernel {
     S* const checkpoints = slot_rows + length * row_size;
     const bool from_start = end == steps.rows();
     if (!from_start) load_state(checkpoints, begin / length, u);
-    steps.for_each(from_start ? 0 : begin, end, [&](int row, const L& t, const L& t_end)
-                                                    GRADSOLVE_INLINE_LAMBDA {
-      if (row >= begin)
-        store_state(kept, row, u);
-      else if (row % length == 0)
-        store_state(checkpoints, row / length, u);
-      update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
-    });
+    steps.for_each(from_start ? 0 : begin, end,
+                   [&](int row, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
+                     if (row >= begin)
+                       store_state(kept, row, u);
+                     else if (row % length == 0)
+                       store_state(checkpoints, row / length, u);
+                     update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
+                   });
     return kept;
   }
 
-  /// Calls visit(t, t_end, u) for the rows [begin, end), the last one first; what the next row needs
-  /// is loaded before the step that hides the wait.
+  /// Calls visit(t, t_end, u) for the rows [begin, end), the last one first; what the next row
+  /// needs is loaded before the step that hides the wait.
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void back(const Steps<L>& steps, const S* kept, int begin, int end,
                                         Visit&& visit) const {

@@ -167,8 +167,8 @@ struct RecordKernel {
       out.t1[j] = lane_of(t_final, lane);
       out.num_steps[j] = n;
       out.num_rejected[j] = r;
-      out.num_rhs[j] = EsdirkMethod<M> ? static_cast<int>(lane_of(evaluations, lane))
-                                       : num_evaluations<M>(n, r);
+      out.num_rhs[j] =
+          EsdirkMethod<M> ? static_cast<int>(lane_of(evaluations, lane)) : num_evaluations<M>(n, r);
     }
     return longest;
   }

@@ -12,8 +12,9 @@
 ///
 /// by Newton's method with one matrix W = mass / (h gamma) - J(t, u) for all stages of the step, in
 /// the step, its tangent and the solve alike. The iteration of a stage goes on until rounding, so
-/// that what the adjoint takes for granted, that each stage solves its equation, holds. A stage that
-/// does not converge gives a step that is not finite, which a solve rejects and tries again shorter.
+/// that what the adjoint takes for granted, that each stage solves its equation, holds. A stage
+/// that does not converge gives a step that is not finite, which a solve rejects and tries again
+/// shorter.
 namespace gradsolve::detail {
 
 /// The increments k_i, and f_i at the stages.
@@ -66,12 +67,9 @@ KOKKOS_FORCEINLINE_FUNCTION L relative_size2(const StateOf<F, L>& dk, const Stat
 /// What is left of a stage's equation, in units of f: f(t_i, u + k) + known - mass k / (h gamma),
 /// known = sum_{j<i} a_ij f_j / gamma.
 template <class F, class L, class T>
-KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> stage_residual(const F& f, const L& t_i,
-                                                         const L& inverse_hg,
-                                                         const StateOf<F, T>& u,
-                                                         const ParamsOf<F, T>& p,
-                                                         const StateOf<F, T>& known,
-                                                         const StateOf<F, T>& k) {
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> stage_residual(
+    const F& f, const L& t_i, const L& inverse_hg, const StateOf<F, T>& u, const ParamsOf<F, T>& p,
+    const StateOf<F, T>& known, const StateOf<F, T>& k) {
   StateOf<F, T> r;
   copy(evaluate(f, T(t_i), advanced(u, L(1), k), p), r);
   axpy(BaseScalar<T>(1), known, r);
@@ -79,8 +77,8 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> stage_residual(const F& f, const L& t_
   return r;
 }
 
-/// Solves the equation of one stage from the guess in k. Each lane iterates by itself; k of one that
-/// does not converge is not a number.
+/// Solves the equation of one stage from the guess in k. Each lane iterates by itself; k of one
+/// that does not converge is not a number.
 template <class F, class L>
 KOKKOS_FORCEINLINE_FUNCTION void solve_stage(const F& f, const L& t_i, const L& inverse_hg,
                                              const StateOf<F, L>& u, const ParamsOf<F, L>& p,
@@ -195,8 +193,8 @@ KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L
       static_for<num_parts<T> - 1>([&](auto direction) GRADSOLVE_INLINE_LAMBDA {
         StateOf<F, L> dk = part_of<direction + 1>(r);
         w.solve(dk);
-        for_each_index<N>(
-            [&](int n) GRADSOLVE_INLINE_LAMBDA { part(s.k[i][n], direction + 1) = dk[n]; });
+        for_each_index<N>([&](int n)
+                              GRADSOLVE_INLINE_LAMBDA { part(s.k[i][n], direction + 1) = dk[n]; });
       });
       slope_of_stage<F>(inverse_hg, known, s.k[i], s.slope[i]);
     });
@@ -268,7 +266,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
       l[i] = filled<N>(T(0));
       if constexpr (M::b[i] != 0) axpy(coefficient<T>(M::b[i]), lambda, l[i]);
       direct(Index<i>{}, [&](auto weight, const StateOf<F, T>& x)
-                    GRADSOLVE_INLINE_LAMBDA { axpy(weight, x, l[i]); });
+                             GRADSOLVE_INLINE_LAMBDA { axpy(weight, x, l[i]); });
       for_each_index<N>([&](int n) GRADSOLVE_INLINE_LAMBDA { axpy(q[n], jacobian[n], l[i]); });
       w.solve_transposed(l[i]);
       axpy(BaseScalar<T>(1), l[i], q);

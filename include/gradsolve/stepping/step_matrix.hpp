@@ -12,9 +12,8 @@ namespace gradsolve::detail {
 template <class F, class L, class T>
 KOKKOS_FORCEINLINE_FUNCTION void factor_step_matrix(const L& inverse_hg, MatrixOf<F, T>& jacobian,
                                                     Lu<T, F::num_states>& w) {
-  for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    scale(BaseScalar<T>(-1), jacobian[i], jacobian[i]);
-  });
+  for_each_index<F::num_states>(
+      [&](int i) GRADSOLVE_INLINE_LAMBDA { scale(BaseScalar<T>(-1), jacobian[i], jacobian[i]); });
   add_mass<F>(inverse_hg, jacobian);
   w.factor(jacobian);
 }
