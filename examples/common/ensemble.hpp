@@ -43,6 +43,17 @@ auto on_host(const V& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
 }
 
+/// Accepted steps of a trajectory, on average.
+template <class Record>
+double mean_steps(const Exec& exec, const Record& record) {
+  const auto steps = record.num_steps;
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "mean steps", Policy(exec, 0, record.size()),
+      KOKKOS_LAMBDA(int i, double& total) { total += steps(i); }, sum);
+  return sum / record.size();
+}
+
 /// How long some work on the device takes, in milliseconds.
 template <class Work>
 double milliseconds(const Exec& exec, const Work& work) {
