@@ -48,8 +48,9 @@ void orbits(const char* name, const Exec& exec, int n, const nlohmann::json& ref
   const double again = milliseconds(exec, [&] { orbits.solve(exec, options); });
   const double forward = milliseconds(exec, [&] { orbits.differentiate(exec); });
   const double reverse = milliseconds(exec, [&] { orbits.differentiate(exec, SquaredDistance{}); });
-  std::printf("%s, %d orbits: %d reached 4 Gyr\n", name, n,
-              count_status(exec, orbits.record)[int(gradsolve::Status::success)]);
+  std::printf("%s, %d orbits: %d reached 4 Gyr, in %.0f steps\n", name, n,
+              count_status(exec, orbits.record)[int(gradsolve::Status::success)],
+              mean_steps(exec, orbits.record));
   std::printf(
       "  states %.1f ms (%.1f ms the first time), dw/d(w0, p) %.1f ms, gradient of "
       "sum |x|^2 in the shared p %.1f ms\n",
@@ -85,7 +86,7 @@ void stream(const Exec& exec, int n, const nlohmann::json& reference) {
   const double again = milliseconds(exec, [&] { stream.solve(exec); });
   Cube derivatives;
   const double forward = milliseconds(exec, [&] { derivatives = stream.differentiate(exec); });
-  std::printf("stream of %d stars\n", n);
+  std::printf("stream of %d stars, in %.0f steps\n", n, mean_steps(exec, stream.record()));
   std::printf("  states %.1f ms (%.1f ms the first time), dw/d(w0, p, M) %.1f ms\n", again, first,
               forward);
   if (n <= 10'000) write_csv("stream.csv", stream, derivatives);

@@ -79,8 +79,10 @@ int main(int argc, char** argv) {
   const double first = milliseconds(exec, [&] { binaries.solve(exec, options); });
   const double again = milliseconds(exec, [&] { binaries.solve(exec, options); });
   const double forward = milliseconds(exec, [&] { binaries.differentiate(exec); });
-  std::printf("%d binaries from r = %g to %g: %d arrived\n", n, separation, last_separation,
-              count_status(exec, binaries.record())[int(gradsolve::Status::success)]);
+  std::printf("%d binaries from r = %g to %g: %d arrived, in %.0f steps\n", n, separation,
+              last_separation,
+              count_status(exec, binaries.record())[int(gradsolve::Status::success)],
+              mean_steps(exec, binaries.record()));
   std::printf(
       "  states %.1f ms (%.1f ms the first time), derivatives of angles and time by (q, "
       "chi1, chi2) and the angles at the start %.1f ms\n",
