@@ -3,27 +3,13 @@
 // Distances in universes with a quintessence field, and their derivatives by the cosmology.
 //
 //     example_03_dark_energy [n] [tests/data/applications.json]
-#include "dark_energy.hpp"
+#include "errors.hpp"
 
-#include <common/reference.hpp>
 #include <cstdlib>
 
 namespace {
 
 using namespace examples;
-
-/// The largest error of D_M over all redshifts, member by member.
-Distribution distance_errors(const Matrix& distance, const nlohmann::json& table) {
-  const auto d = on_host(distance);
-  std::vector<double> errors;
-  for (int i = 0; i < std::min(d.extent_int(0), static_cast<int>(table.size())); ++i) {
-    double largest = 0;
-    for (int z = 0; z < num_redshifts; ++z)
-      largest = std::max(largest, std::abs(d(i, z) / table[i][z].get<double>() - 1));
-    errors.push_back(largest);
-  }
-  return Distribution(errors);
-}
 
 /// Errors of dD_M/dtheta for all redshifts, relative to the largest of a column: members.
 Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& members) {

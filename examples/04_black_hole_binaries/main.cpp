@@ -3,29 +3,13 @@
 // The spins of merging black holes, and their derivatives.
 //
 //     example_04_black_hole_binaries [n] [tests/data/applications.json] [separation at the start]
-#include "binaries.hpp"
+#include "errors.hpp"
 
-#include <common/reference.hpp>
 #include <cstdlib>
 
 namespace {
 
 using namespace examples;
-
-/// The largest error of the three angles, modulo 2 pi, member by member.
-Distribution angle_errors(const Matrix& angles, const nlohmann::json& table) {
-  constexpr double two_pi = 6.283185307179586;
-  const auto a = on_host(angles);
-  std::vector<double> errors;
-  for (int i = 0; i < std::min(a.extent_int(0), static_cast<int>(table.size())); ++i) {
-    double largest = 0;
-    for (int k = 0; k < num_angles; ++k)
-      largest =
-          std::max(largest, std::abs(std::remainder(a(i, k) - table[i][k].get<double>(), two_pi)));
-    errors.push_back(largest);
-  }
-  return Distribution(errors);
-}
 
 /// Errors of the angles' derivatives, relative to the largest of a column: members.
 Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& members) {

@@ -66,4 +66,17 @@ double largest_column_error(const X& x, const Y& y, int rows, int columns) {
   return largest;
 }
 
+/// The same of member i, whose derivatives to the initial state and to the parameters are two
+/// matrices of the reference.
+template <class S>
+double derivative_error(const S& s, int i, const nlohmann::json& to_state,
+                        const nlohmann::json& to_params) {
+  const int rows = static_cast<int>(to_state.size()), states = static_cast<int>(to_state[0].size());
+  return largest_column_error([&](int j, int c) { return s(i, j, c); },
+                              [&](int j, int c) -> double {
+                                return c < states ? to_state[j][c] : to_params[j][c - states];
+                              },
+                              rows, states + static_cast<int>(to_params[0].size()));
+}
+
 }  // namespace examples

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gradsolve/gradient.hpp>
+#include <gradsolve/memory_plan.hpp>
 
 /// Ensembles whose mesh does not fit in memory: record and gradient a chunk at a time.
 namespace gradsolve {
@@ -34,7 +35,7 @@ template <class F, class Rec>
 double bytes_a_trajectory(const Rec& record) {
   using S = typename Rec::Scalar;
   const double mesh = double(record.mesh.total_rows) * record.mesh.width / record.size();
-  return sizeof(S) * (mesh + 3 * F::num_states + F::num_params + 3) + 16;
+  return sizeof(S) * mesh + double(result_bytes_v<F, S>);
 }
 
 /// Copies all rows to those from `begin` on.

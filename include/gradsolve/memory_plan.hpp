@@ -8,6 +8,14 @@
 
 namespace gradsolve {
 
+namespace detail {
+/// Bytes of the states, losses, gradients and statistics of one trajectory, and of its place in the
+/// mesh.
+template <class F, class Scalar>
+inline constexpr std::size_t result_bytes_v =
+    sizeof(Scalar) * (3 * F::num_states + F::num_params + 3) + 17;
+}  // namespace detail
+
 /// The plan for n trajectories of `mean_steps` steps on average and `longest_steps` at most, on
 /// exec. Padding of slices is not in it (below 1% of the mesh where trajectories are many).
 /// Scalar: float or double. Throws InvalidArgument for negative numbers. Synchronises nothing.
@@ -26,7 +34,7 @@ MemoryPlan plan_memory(const Exec& exec, const F&, int n, double mean_steps, int
                                                 longest_steps, row, options.memory_budget);
   MemoryPlan plan;
   plan.mesh = static_cast<std::size_t>(mean_steps * n * sizeof(Scalar));
-  plan.results = std::size_t(n) * (sizeof(Scalar) * (3 * F::num_states + F::num_params + 3) + 17);
+  plan.results = n * result_bytes_v<F, Scalar>;
   plan.states = row * checkpoints.room * slots;
   plan.slices_in_flight = slots;
   plan.segment_steps = checkpoints.length;

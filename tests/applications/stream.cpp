@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
 
+#include <02_stellar_streams/errors.hpp>
 #include <02_stellar_streams/stream.hpp>
-#include <common/reference.hpp>
 
 /// Against the exact flow in data/applications.json (data/README.md).
 namespace examples {
@@ -18,12 +18,7 @@ TEST(StreamTest, StarsAreWithin1em4OfTheirDistance_99of100) {
   const int n = static_cast<int>(table.size());
   Stream stream(Exec(), every(Exec(), 4096, n), orbit_options(LogarithmicHalo{}));
   stream.solve(Exec());
-  const auto w = on_host(stream.states());
-  std::vector<double> errors;
-  for (int i = 0; i < n; ++i)
-    errors.push_back(relative_error([&](int j) { return w(i, j); },
-                                    [&](int j) -> double { return table[i][j + 1]; }, 3));
-  EXPECT_LE(Distribution(errors).p99, 1e-4);
+  EXPECT_LE(position_errors(stream.states(), table, 1).p99, 1e-4);
 }
 
 // Through the progenitor's orbit backward, the release and the star's orbit forward.
@@ -38,14 +33,7 @@ TEST(StreamTest, TotalDerivativesAreThoseOfTheFlow) {
                              [&](int j) -> double { return member["y"][j]; }, 6),
               1e-9)
         << "member " << i;
-    EXPECT_LE(largest_column_error([&](int j, int c) { return s(i, j, c); },
-                                   [&](int j, int c) -> double {
-                                     return c < 6 ? member["dy_dw0"][j][c]
-                                                  : member["dy_dp"][j][c - 6];
-                                   },
-                                   6, num_stream_variables),
-              1e-7)
-        << "member " << i;
+    EXPECT_LE(derivative_error(s, i, member["dy_dw0"], member["dy_dp"]), 1e-7) << "member " << i;
   }
 }
 

@@ -92,6 +92,17 @@ template <class A, class B>
   return ::testing::AssertionSuccess();
 }
 
+/// Whether all numbers of a View of rank 1 or 2, in any memory, are finite.
+template <class V>
+::testing::AssertionResult finite_everywhere(const V& view) {
+  const auto x = on_host(view);
+  for (std::size_t i = 0; i < x.extent(0); ++i)
+    for (std::size_t j = 0; j < x.extent(1); ++j)
+      if (!std::isfinite(x.access(i, j)))
+        return ::testing::AssertionFailure() << "row " << i << " is not finite";
+  return ::testing::AssertionSuccess();
+}
+
 /// |a - b| / max(|b|, floor); infinite where either is NaN.
 inline double relative_difference(long double a, long double b, long double floor = 1e-300L) {
   const long double r = std::abs(a - b) / std::max(std::abs(b), floor);

@@ -71,16 +71,6 @@ KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L
   });
 }
 
-/// The state at t_end.
-template <class M, class F, class L, class T>
-  requires RosenbrockMethod<M>
-KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> step(const F& f, const L& t, const L& t_end,
-                                               const StateOf<F, T>& u, const ParamsOf<F, T>& p) {
-  StageValues<SolutionStages<M>, F, T> s;
-  evaluate_stages<true, M>(f, t, t_end, u, p, s);
-  return solution<M>(u, L(t_end - t), s.k);
-}
-
 /// Tries the step. f(t, u) comes with the Jacobian: k0 is not asked for.
 template <class M, class F, class L>
   requires RosenbrockMethod<M>

@@ -9,6 +9,16 @@
 /// what follows from them.
 namespace gradsolve::detail {
 
+/// The state at t_end, of an implicit method.
+template <class M, class F, class L, class T>
+  requires ImplicitMethod<M>
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> step(const F& f, const L& t, const L& t_end,
+                                               const StateOf<F, T>& u, const ParamsOf<F, T>& p) {
+  StageValues<SolutionStages<M>, F, T> s;
+  evaluate_stages<true, M>(f, t, t_end, u, p, s);
+  return solution<M>(u, L(t_end - t), s.k);
+}
+
 /// The adjoint of a step from which nothing but u_new is observed.
 template <bool WithTime, class M, class F, class L, class T>
 KOKKOS_FORCEINLINE_FUNCTION void step_adjoint(const F& f, const L& t, const L& t_end,
