@@ -21,6 +21,7 @@ struct WithIntegral {
   static constexpr int num_states = F::num_states + 1, num_params = F::num_params;
   static constexpr int num_extra_states = num_extra_states_v<F> + 1;
   static constexpr bool branches = branches_v<F> || branches_v<G>;
+  static constexpr int threads_per_trajectory = threads_per_trajectory_v<F>;
 
   F system;
   G integrand;
@@ -46,6 +47,13 @@ struct WithIntegral {
     requires HasMassMatrix<F>
   {
     return i < F::num_states && j < F::num_states ? mass_entry_of<F>(i, j) : i == j;
+  }
+
+  /// That of the system, and 1 for the integral.
+  KOKKOS_FORCEINLINE_FUNCTION double atol_factor(int i) const
+    requires HasToleranceFactor<F>
+  {
+    return i < F::num_states ? system.atol_factor(i) : 1;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double extra_start(int i) const {
@@ -76,6 +84,7 @@ struct WithSensitivities {
   static constexpr int num_states = N * (1 + num_columns), num_params = F::num_params;
   static constexpr int num_extra_states = N * num_columns;
   static constexpr bool branches = branches_v<F>;
+  static constexpr int threads_per_trajectory = threads_per_trajectory_v<F>;
 
   F system;
 
@@ -114,6 +123,13 @@ struct WithSensitivities {
     requires HasMassMatrix<F>
   {
     return i / N == j / N ? mass_entry_of<F>(i % N, j % N) : 0;
+  }
+
+  /// That of the system, for the sensitivities too.
+  KOKKOS_FORCEINLINE_FUNCTION double atol_factor(int i) const
+    requires HasToleranceFactor<F>
+  {
+    return system.atol_factor(i % N);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double extra_start(int i) const {

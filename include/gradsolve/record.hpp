@@ -54,12 +54,13 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
                 "explicit methods solve u' = f: a system with a mass matrix needs a Rosenbrock or "
                 "ESDIRK method");
   using L = LaneOf<F, Exec, Scalar, Width>;
+  using System = SystemOnT<Exec, M, F>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::record");
   check_ensemble<F, Exec>("record", ensemble);
   check_options(options, M::name, M::error_order > 0);
 
   const int n = ensemble.size();
-  const bool planned = prepare(exec, out, n, F::num_states, slice_width<Exec, L>);
+  const bool planned = prepare(exec, out, n, F::num_states, slice_width<Exec, L, F, M>);
   out.options = options;
   out.mesh.recorded_t0 = ensemble.t0();
   out.mesh.recorded_t1 = ensemble.t1();
@@ -67,13 +68,13 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
 
   auto solve = [&](bool store, const char* label) {
     out.overflow() = 0;
-    const std::size_t num_kept = std::size_t(out.mesh.total_rows) * out.mesh.width * F::num_states;
+    const std::size_t num_kept = out.mesh.total_rows * row_numbers<System>(out.mesh.width);
     if (!options.keep_states)
       out.kept = {};
     else if (store)
       reserve(exec, out.kept, num_kept, "gradsolve::Record::kept");
-    const RecordKernel<M, F, L, Saves> kernel{
-        system,
+    const RecordKernel<M, System, L, Saves> kernel{
+        system_on<Exec, M>(system),
         saves,
         store,
         inputs_of(ensemble),
@@ -82,7 +83,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
         {strided(out.states), out.status.data(), out.num_steps.data(), out.num_rejected.data(),
          out.num_rhs.data(), out.mesh.t0.data(), out.mesh.t1.data(), out.overflow.data(),
          out.kept.data()}};
-    Kokkos::parallel_for(label, slice_policy(exec, out.mesh.num_slices), kernel);
+    launch_slices(label, exec, out.mesh.num_slices, kernel);
   };
   auto lay_out = [&](double slack) {
     out.mesh.planned = false;  // where memory runs out

@@ -31,17 +31,17 @@ void replay_with(const Exec& exec, const F& system, const Record<M, Scalar, Memo
                  Replay<Scalar, MemorySpace>& out) {
   using L = LaneOf<F, Exec, Scalar, Width>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::replay");
-  check_record<F, Exec, L>("replay", record, ensemble);
+  check_record<F, Exec, L, M>("replay", record, ensemble);
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Replay::states");
   if (record.size() == 0) return;
-  const ReplayKernel<M, F, L, Saves> kernel{
-      system,
+  const ReplayKernel<M, SystemOnT<Exec, M, F>, L, Saves> kernel{
+      system_on<Exec, M>(system),
       record.options.find_consistent_start,
       inputs_of(ensemble),
       mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), out.moved),
       strided(out.states),
       saves};
-  Kokkos::parallel_for("gradsolve::replay", slice_policy(exec, record.mesh.num_slices), kernel);
+  launch_slices("gradsolve::replay", exec, record.mesh.num_slices, kernel);
 }
 
 }  // namespace detail
@@ -106,22 +106,21 @@ void replay_with_error_ratio(const Exec& exec, const F& system,
   using L = LaneOf<F, Exec, Scalar, Width>;
   static_assert(M::error_order > 0, "the method has no error estimate");
   Kokkos::Profiling::ScopedRegion region("gradsolve::replay_with_error_ratio");
-  check_record<F, Exec, L>("replay_with_error_ratio", record, ensemble);
+  check_record<F, Exec, L, M>("replay_with_error_ratio", record, ensemble);
   const int n = record.size();
   resize_rows(exec, out.states, n, F::num_states, "gradsolve::Replay::states");
   resize(exec, out.error_ratio, n, "gradsolve::Replay::error_ratio");
   out.saved = {};
   if (n == 0) return;
-  const ErrorRatioKernel<M, F, L> kernel{
-      system,
+  const ErrorRatioKernel<M, SystemOnT<Exec, M, F>, L> kernel{
+      system_on<Exec, M>(system),
       record.options.find_consistent_start,
       inputs_of(ensemble),
       mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), out.moved),
       Tolerances<Scalar>(record.options),
       strided(out.states),
       out.error_ratio.data()};
-  Kokkos::parallel_for("gradsolve::replay_with_error_ratio",
-                       slice_policy(exec, record.mesh.num_slices), kernel);
+  launch_slices("gradsolve::replay_with_error_ratio", exec, record.mesh.num_slices, kernel);
 }
 
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,

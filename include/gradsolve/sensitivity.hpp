@@ -73,8 +73,8 @@ void tangent_sweep(const char* label, const Exec& exec, const F& system,
                    MovedMesh<Scalar, MemorySpace>& moved) {
   using L = LaneOf<F, Exec, Scalar, Width>;
   if (record.size() == 0) return;
-  const TangentKernel<M, F, L, Directions, Saves> kernel{
-      system,
+  const TangentKernel<M, SystemOnT<Exec, M, F>, L, Directions, Saves> kernel{
+      system_on<Exec, M>(system),
       record.options.find_consistent_start,
       inputs_of(ensemble),
       mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), moved),
@@ -82,7 +82,7 @@ void tangent_sweep(const char* label, const Exec& exec, const F& system,
       strided(states),
       tangents,
       saves};
-  Kokkos::parallel_for(label, slice_policy(exec, record.mesh.num_slices), kernel);
+  launch_slices(label, exec, record.mesh.num_slices, kernel);
 }
 
 template <int Width, class Exec, class F, class M, class Scalar, class MemorySpace, class States,
@@ -91,7 +91,7 @@ void jvp_with(const Exec& exec, const F& system, const Record<M, Scalar, MemoryS
               const Ensemble<States, Parameters>& ensemble, const Saves& saves, const DStates& du0,
               const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::jvp");
-  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>>("jvp", record, ensemble);
+  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>, M>("jvp", record, ensemble);
   check_direction<Exec>("jvp", "du0", du0, ensemble.states());
   check_direction<Exec>("jvp", "dparams", dparams, ensemble.params());
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Tangent::states");
@@ -205,7 +205,7 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
                  Sensitivity<Scalar, MemorySpace>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::sensitivity");
-  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>>("sensitivity", record, ensemble);
+  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>, M>("sensitivity", record, ensemble);
   place_variables<F>(exec, variables, out);
   out.saved = {};
   out.saved_sensitivities = {};
@@ -221,7 +221,7 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
                  Sensitivity<Scalar, MemorySpace>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::sensitivity");
-  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>>("sensitivity", record, ensemble);
+  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>, M>("sensitivity", record, ensemble);
   check_saves("sensitivity", times, ensemble);
   place_variables<F>(exec, variables, out);
   const std::size_t n = record.size(), k = times.size(), C = out.variable.extent(0);

@@ -24,18 +24,17 @@ Kokkos::View<Scalar*, MemorySpace> stability_limited_share(
   static_assert(!ImplicitMethod<M> && M::error_order > 0,
                 "a question to explicit methods with an error estimate");
   Kokkos::Profiling::ScopedRegion region("gradsolve::stability_limited_share");
-  check_record<F, Exec, L>("stability_limited_share", record, ensemble);
+  check_record<F, Exec, L, M>("stability_limited_share", record, ensemble);
   Kokkos::View<Scalar*, MemorySpace> share(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "gradsolve::stability_limited_share"),
       record.size());
   if (record.size() == 0) return share;
   MovedMesh<Scalar, MemorySpace> moved;
-  const StiffnessKernel<M, F, L> kernel{
-      system, inputs_of(ensemble),
+  const StiffnessKernel<M, SystemOnT<Exec, M, F>, L> kernel{
+      system_on<Exec, M>(system), inputs_of(ensemble),
       mesh_on_span(exec, record.mesh, ensemble.t0(), ensemble.t1(), moved),
       Tolerances<Scalar>(record.options), share.data()};
-  Kokkos::parallel_for("gradsolve::stability_limited_share",
-                       slice_policy(exec, record.mesh.num_slices), kernel);
+  launch_slices("gradsolve::stability_limited_share", exec, record.mesh.num_slices, kernel);
   return share;
 }
 

@@ -24,6 +24,13 @@
 ///   static constexpr Matrix<double, N> mass_matrix
 ///                                               solves mass_matrix u' = f: Rosenbrock methods
 ///                                               only. It may be singular (algebraic constraints).
+///   atol_factor(i) -> double                    the absolute tolerance of component i is
+///                                               Options::atol times this
+///   component(i, t, u, p) -> T                  component i of f, where u[j] reads state j: with
+///   it
+///                                               a large system on a GPU needs no copy of its state
+///   static constexpr int threads_per_trajectory of a GPU: 1 or 32; by default what was measured to
+///                                               be faster (docs/large.md)
 ///   static constexpr int num_extra_states = Q;  its last Q states are not the ensemble's: they
 ///   extra_start(i) -> double                    start from these numbers and are left out of the
 ///                                               error control (Options::control_extra_states).
@@ -69,6 +76,12 @@ concept HasJacobian = requires(const F f, const T t, const State<T, F::num_state
   { f.jacobian(t, u, p) } -> std::convertible_to<Matrix<T, F::num_states>>;
 };
 
+/// A system whose components have absolute tolerances of their own.
+template <class F>
+concept HasToleranceFactor = requires(const F f) {
+  { f.atol_factor(0) } -> std::convertible_to<double>;
+};
+
 /// A system with a constant mass matrix: its own, or that of the system that it wraps.
 template <class F>
 concept HasMassMatrix = requires { F::mass_matrix; } || requires { F::mass_entry(0, 0); };
@@ -92,6 +105,13 @@ template <class F>
 inline constexpr bool branches_v = [] {
   if constexpr (requires { F::branches; }) return bool(F::branches);
   return false;
+}();
+
+/// Threads of a GPU that a trajectory takes, if the system says so; else 0.
+template <class F>
+inline constexpr int threads_per_trajectory_v = [] {
+  if constexpr (requires { F::threads_per_trajectory; }) return int(F::threads_per_trajectory);
+  return 0;
 }();
 
 /// States of a system that are not the ensemble's, and those that are.

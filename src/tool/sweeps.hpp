@@ -121,7 +121,7 @@ void store_gradient(const Gradient<S, Exec::memory_space>& gradient, GradientRes
 template <class F, class M, class S>
 MemoryPlan memory_of(const Exec& exec, const Record<M, S, Exec::memory_space>& record) {
   const double steps = double(record.mesh.total_rows) * record.mesh.width / record.size();
-  return plan_memory<S>(exec, F{}, record.size(), steps, record.mesh.max_rows, record.options);
+  return plan_memory<S>(exec, F{}, M{}, record.size(), steps, record.mesh.max_rows, record.options);
 }
 
 /// The share of all steps that stability limits.

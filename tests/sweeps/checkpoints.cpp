@@ -106,13 +106,14 @@ TEST(MemoryPlan, IsWhatTheSweepsTake) {
   const int rows = recorded.mesh.max_rows;
   recorded.options.memory_budget = bytes(recorded, 2, rows / 2);
   const auto some = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
-  const MemoryPlan plan = plan_memory(Exec(), LotkaVolterra{}, 37, rows, rows, recorded.options);
+  const MemoryPlan plan =
+      plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, 37, rows, rows, recorded.options);
   EXPECT_EQ(plan.states, some.workspace.buffer.extent(0) * sizeof(double));
   EXPECT_EQ(plan.mesh, 37u * rows * sizeof(double));
   EXPECT_GT(plan.replay_factor, 1.4);
   EXPECT_LT(plan.segment_steps, rows / 2);
-  EXPECT_EQ(plan_memory(Exec(), LotkaVolterra{}, 37, rows, rows).replay_factor, 1);
-  EXPECT_THROW(plan_memory(Exec(), LotkaVolterra{}, -1, rows, rows), InvalidArgument);
+  EXPECT_EQ(plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, 37, rows, rows).replay_factor, 1);
+  EXPECT_THROW(plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, -1, rows, rows), InvalidArgument);
 }
 
 TEST(Checkpoints, WithLessThanASlice_AreRefused) {

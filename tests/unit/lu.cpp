@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <support/on_device.hpp>
 
 namespace {
@@ -36,12 +37,61 @@ struct Solve {
   }
 };
 
+/// The same by the threads of a warp together, on a GPU.
+template <int N>
+struct SomeSystem {
+  static constexpr int num_states = N, num_params = 0;
+};
+template <int N>
+struct SolveSpread {
+  static constexpr int threads =
+      gradsolve::detail::Backend<Kokkos::DefaultExecutionSpace>::threads_per_slice;
+  using System = gradsolve::detail::Spread<SomeSystem<N>, threads>;
+  Matrix<double, N> a;
+  Vector<double, N> b;
+  Kokkos::View<double*> scratch;
+  Kokkos::View<Solved<N>> result;
+
+  template <class Member>
+  KOKKOS_FUNCTION void operator()(const Member& team) const {
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, threads),
+                         [&](int thread) { solve(System{{}, thread, scratch.data()}); });
+  }
+  KOKKOS_FUNCTION void solve(const System& f) const {
+    for (int slot = 0; slot < System::num_states; ++slot)
+      if (f.has(slot))
+        for (int i = 0; i < N; ++i)
+          f.template matrix<double>()[i * System::stride + f.component(slot)] =
+              a[i][f.component(slot)];
+    System::Threads::sync();
+    gradsolve::detail::SpreadLu<double, System> lu;
+    lu.factor(f);
+    auto x = f.own(b), y = f.own(b);
+    lu.solve(x);
+    lu.solve_transposed(y);
+    const double zero = lu.zero_if_finite();
+    for (int slot = 0; slot < System::num_states; ++slot)
+      if (f.has(slot)) {
+        result().x[f.component(slot)] = x[slot];
+        result().y[f.component(slot)] = y[slot];
+        result().zero = zero;
+      }
+  }
+};
+template <int N>
+Solved<N> solved_spread(const Matrix<double, N>& a, const Vector<double, N>& b) {
+  using Work = SolveSpread<N>;
+  const std::size_t bytes = Work::System::template scratch_bytes<double>(true);
+  const Work work{a, b, Kokkos::View<double*>("scratch", bytes / sizeof(double) + 1),
+                  Kokkos::View<Solved<N>>("result")};
+  Kokkos::parallel_for("solved_spread", Kokkos::TeamPolicy<>(1, 1, Work::threads), work);
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), work.result)();
+}
+
 /// The residuals are rounding beside the sizes of what they are made of.
 template <int N>
-void expect_solved(const Matrix<double, N>& a, const char* name) {
-  Vector<double, N> b;
-  for (int i = 0; i < N; ++i) b[i] = 1 + i * 0.5;
-  const Solved<N> r = on_device(Solve<N>{a, b});
+void expect_solution(const Solved<N>& r, const Matrix<double, N>& a, const Vector<double, N>& b,
+                     const std::string& name) {
   for (int i = 0; i < N; ++i) {
     double residual = -b[i], size = std::abs(b[i]);
     double transposed = -b[i], transposed_size = std::abs(b[i]);
@@ -54,6 +104,13 @@ void expect_solved(const Matrix<double, N>& a, const char* name) {
     EXPECT_LE(std::abs(residual), 1e-14 * size) << name << ", row " << i;
     EXPECT_LE(std::abs(transposed), 1e-14 * transposed_size) << name << ", column " << i;
   }
+}
+template <int N>
+void expect_solved(const Matrix<double, N>& a, const std::string& name) {
+  Vector<double, N> b;
+  for (int i = 0; i < N; ++i) b[i] = 1 + i * 0.5;
+  expect_solution(on_device(Solve<N>{a, b}), a, b, name);
+  expect_solution(solved_spread(a, b), a, b, name + ", spread");
 }
 
 template <int N>
@@ -83,10 +140,11 @@ Matrix<double, N> embedded(const Matrix<double, M>& a, int shift) {
 }
 
 template <int M>
-void expect_solved_everywhere(const Matrix<double, M>& a, const char* name) {
+void expect_solved_everywhere(const Matrix<double, M>& a, const std::string& name) {
   expect_solved<M>(a, name);
   expect_solved<12>(embedded<12>(a, 0), name);
   expect_solved<12>(embedded<12>(a, 5), name);
+  expect_solved<40>(embedded<40>(a, 31), name);
 }
 
 TEST(Lu, SolvesWhatNeedsPivots) {
@@ -130,6 +188,8 @@ TEST(Lu, KeepsTheDiagonal_WhereOnlyUnitsMakeItSmall) {
   const auto r = on_device(Solve<2>{{{{{1e9, -1}}, {{1e12, 1e9}}}}, {{1, 1e18}}});
   EXPECT_NEAR(r.x[0] / double((1e18L + 1e9L) / (1e18L + 1e12L)), 1, 1e-15);
   EXPECT_NEAR(r.x[1] / double((1e27L - 1e12L) / (1e18L + 1e12L)), 1, 1e-15);
+  const auto spread = solved_spread<2>({{{{1e9, -1}}, {{1e12, 1e9}}}}, {{1, 1e18}});
+  EXPECT_NEAR(spread.x[0] / r.x[0], 1, 1e-15);
 }
 
 template <int N>
@@ -137,6 +197,8 @@ void expect_nothing_finite(const Matrix<double, N>& a, int first) {
   const auto r = on_device(Solve<N>{a, gradsolve::detail::filled<N>(1.0)});
   EXPECT_FALSE(std::isfinite(r.x[first]) && std::isfinite(r.x[first + 1])) << N;
   EXPECT_FALSE(std::isfinite(r.y[first]) && std::isfinite(r.y[first + 1])) << N;
+  const auto s = solved_spread(a, gradsolve::detail::filled<N>(1.0));
+  EXPECT_FALSE(std::isfinite(s.x[first]) && std::isfinite(s.x[first + 1])) << N;
 }
 TEST(Lu, OfASingularMatrix_GivesNothingFinite) {
   const Matrix<double, 2> singular{{{{1, 2}}, {{2, 4}}}};
@@ -153,6 +215,7 @@ TEST(Lu, OfAMatrixWithAnInfiniteEntry_IsNotFinite) {
       EXPECT_EQ(on_device(Solve<3>{a, {}}).zero, 0);
       EXPECT_EQ((on_device(Solve<12>{embedded<12>(a, 4), {}}).zero), 0);
       a[i][j] = std::numeric_limits<double>::infinity();
+      EXPECT_TRUE(std::isnan(solved_spread<3>(a, {}).zero)) << i << ", " << j;
       EXPECT_TRUE(std::isnan(on_device(Solve<3>{a, {}}).zero)) << i << ", " << j;
       EXPECT_TRUE(std::isnan(on_device(Solve<12>{embedded<12>(a, 4), {}}).zero)) << i << ", " << j;
     }

@@ -92,13 +92,14 @@ KOKKOS_FORCEINLINE_FUNCTION void add_pullback(const G& g, const T& t, const Stat
   using D = SparseDual<T, K>;
   State<D, N> ud;
   Params<D, P> pd;
-  static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA { ud[i] = D::variable(u[i], i - First); });
-  static_for<P>([&](auto i) GRADSOLVE_INLINE_LAMBDA { pd[i] = D::variable(p[i], N + i - First); });
+  for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { ud[i] = D::variable(u[i], i - First); });
+  for_each_index<P>([&](int i)
+                        GRADSOLVE_INLINE_LAMBDA { pd[i] = D::variable(p[i], N + i - First); });
   const Vector<D, M> r = g(WithTime ? D::variable(t, N + P - First) : D(t), ud, pd);
   static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
     constexpr int variable = First + k;
     auto add_to = [&](T& sum) GRADSOLVE_INLINE_LAMBDA {
-      static_for<M>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+      for_each_index<M>([&](int i) GRADSOLVE_INLINE_LAMBDA {
         if (r[i].depends[k]) sum = sum + w[i] * r[i].partial[k];
       });
     };

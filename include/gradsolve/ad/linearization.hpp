@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <gradsolve/ad/derivatives.hpp>
+#include <gradsolve/ad/spread.hpp>
 
 /// The Jacobian of a right-hand side, and the derivatives of what a step makes of it.
 namespace gradsolve::detail {
 
+/// df/du: a matrix, or that in the scratch memory of a spread system.
+struct MatrixInScratch {};
 template <class F, class T>
-using MatrixOf = Matrix<T, F::num_states>;
+using MatrixOf = std::conditional_t<is_spread<F>, MatrixInScratch, Matrix<T, F::num_states>>;
 
 /// slope = f, jacobian = df/du and time_slope = df/dt at (t, u, p). df/du comes from the system's
 /// own jacobian where it has one, all else from sparse duals.
@@ -31,11 +33,11 @@ KOKKOS_FORCEINLINE_FUNCTION void linearize_inline(const F& f, const T& t, const 
                   "stiff methods need a right-hand side that is a template on its scalar");
     State<D, N> ud;
     Params<D, P> pd;
-    static_for<N>([&](auto i)
-                      GRADSOLVE_INLINE_LAMBDA { ud[i] = D::variable(u[i], own ? -1 : i - first); });
-    static_for<P>([&](auto i) GRADSOLVE_INLINE_LAMBDA { pd[i] = D(p[i]); });
+    for_each_index<N>(
+        [&](int i) GRADSOLVE_INLINE_LAMBDA { ud[i] = D::variable(u[i], own ? -1 : i - first); });
+    for_each_index<P>([&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i] = D(p[i]); });
     const State<D, N> r = f(D::variable(t, count - 1 - first), ud, pd);
-    static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       slope[i] = r[i].value;
       static_for<size>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
         const T partial = r[i].depends[k] ? r[i].partial[k] : T(0);
@@ -57,7 +59,9 @@ template <class F, class T>
 KOKKOS_FORCEINLINE_FUNCTION void linearize(const F& f, const T& t, const StateOf<F, T>& u,
                                            const ParamsOf<F, T>& p, StateOf<F, T>& slope,
                                            MatrixOf<F, T>& jacobian, StateOf<F, T>& time_slope) {
-  if constexpr (is_inlined_v<F>)
+  if constexpr (is_spread<F>)
+    linearize_spread(f, t, u, p, slope, time_slope);
+  else if constexpr (is_inlined_v<F>)
     linearize_inline(f, t, u, p, slope, jacobian, time_slope);
   else
     linearize_call(f, t, u, p, slope, jacobian, time_slope);
@@ -75,7 +79,7 @@ template <class F, class T>
 class Curvature {
   static constexpr int N = F::num_states, P = F::num_params;
 #if defined(__CUDACC__) || defined(__HIPCC__)
-  static constexpr bool by_components = is_inlined_v<F>;
+  static constexpr bool by_components = is_inlined_v<F> && !is_spread<F>;
 #else
   static constexpr bool by_components = false;
 #endif
@@ -96,6 +100,8 @@ class Curvature {
     if constexpr (by_components) {
       for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { axpy(l[i], k, of_states_[i]); });
       axpy(a, l, of_time_);
+    } else if constexpr (is_spread<F>) {
+      add_curvature_spread<WithTime>(f, t, u, p, l, k, T(a), bar);
     } else {
       add_stage<WithTime>(f, t, u, p, l, k, T(a), bar);
     }
@@ -167,25 +173,25 @@ class Curvature {
     Params<D, P> pd, pbar;
     Vector<D, M> wd;
     D tbar = still(T(0));
-    static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       ud[i] = moving(u[i], du[i]);
       ubar[i] = still(T(0));
     });
-    static_for<P>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+    for_each_index<P>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       pd[i] = still(p[i]);
       pbar[i] = still(T(0));
     });
-    static_for<M>([&](auto i) GRADSOLVE_INLINE_LAMBDA { wd[i] = still(w[i]); });
+    for_each_index<M>([&](int i) GRADSOLVE_INLINE_LAMBDA { wd[i] = still(w[i]); });
     add_pullbacks<WithTime, 0>(g, moving(t, dt), ud, pd, wd, Adjoints<D, N, P>{ubar, pbar, tbar});
-    static_for<N>([&](auto i)
-                      GRADSOLVE_INLINE_LAMBDA { bar.u[i] = bar.u[i] + tangent_of(ubar[i]); });
-    static_for<P>([&](auto i)
-                      GRADSOLVE_INLINE_LAMBDA { bar.p[i] = bar.p[i] + tangent_of(pbar[i]); });
+    for_each_index<N>([&](int i)
+                          GRADSOLVE_INLINE_LAMBDA { bar.u[i] = bar.u[i] + tangent_of(ubar[i]); });
+    for_each_index<P>([&](int i)
+                          GRADSOLVE_INLINE_LAMBDA { bar.p[i] = bar.p[i] + tangent_of(pbar[i]); });
     if constexpr (WithTime) bar.t = bar.t + tangent_of(tbar);
   }
 
-  Matrix<T, N> of_states_;  // G
-  State<T, N> of_time_;     // g
+  Matrix<T, by_components ? N : 0> of_states_;  // G
+  State<T, by_components ? N : 0> of_time_;     // g
 };
 
 }  // namespace gradsolve::detail

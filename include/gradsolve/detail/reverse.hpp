@@ -23,13 +23,12 @@ auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss
   return SavedLossSeed<Loss, S>{loss.times.access(), loss.loss};
 }
 
-/// Buffer for the states of the slices in flight, of `budget` bytes at most (0: what there is).
+/// Buffer for the states of the slices in flight, `row` numbers a step, of `budget` bytes at most
+/// (0: what there is).
 template <class Exec, class S, class MemorySpace>
-KeptStates<S> reserve_buffer(const Exec& exec, const Mesh<S, MemorySpace>& mesh,
-                             int numbers_a_state, std::size_t budget,
-                             Kokkos::View<S*, MemorySpace>& buffer) {
+KeptStates<S> reserve_buffer(const Exec& exec, const Mesh<S, MemorySpace>& mesh, std::size_t row,
+                             std::size_t budget, Kokkos::View<S*, MemorySpace>& buffer) {
   const int max_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
-  const std::size_t row = std::size_t(numbers_a_state) * mesh.width;
   while (true) {
     const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row * sizeof(S), budget);
     if (slots == 0)
@@ -52,6 +51,7 @@ template <bool WithTimes, int Width, class Exec, class F, class M, class Scalar,
           class States, class Parameters>
 class ReverseSweep {
   using L = LaneOf<F, Exec, Scalar, Width>;
+  using System = SystemOnT<Exec, M, F>;
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
   static constexpr int P = F::num_params, given = num_given_states_v<F>;
   static constexpr bool shared = Ensemble<States, Parameters>::shared_params;
@@ -61,7 +61,7 @@ class ReverseSweep {
                const Record<M, Scalar, MemorySpace>& record,
                const Ensemble<States, Parameters>& ensemble)
       : exec_(exec), system_(system), record_(record), ensemble_(ensemble) {
-    check_record<F, Exec, L>(function, record, ensemble);
+    check_record<F, Exec, L, M>(function, record, ensemble);
   }
 
   /// Goes back over the states that record() kept.
@@ -105,21 +105,21 @@ class ReverseSweep {
     if (n == 0) return;
     TimeOutput<Scalar, WithTimes> times;
     if constexpr (WithTimes) times = {out.t0.data(), out.t1.data(), strided(out.save_times)};
-    const GradientKernel<WithTimes, M, F, T, Seed> kernel{
-        system_,
+    const GradientKernel<WithTimes, M, System, T, Seed> kernel{
+        system_on<Exec, M>(system_),
         record_.options.find_consistent_start,
         inputs_of(ensemble_),
         mesh_on_span(exec_, record_.mesh, ensemble_.t0(), ensemble_.t1(), out.workspace.moved),
         record_.status.data(),
         seed,
-        kept_states(F::num_states * num_parts<T>, out),
+        kept_states(num_parts<T>, out),
         strided(out.states),
         out.loss.data(),
         strided(out.u0),
         strided(each),
         times,
         product};
-    Kokkos::parallel_for("gradsolve::gradient", slice_policy(exec_, kernel.keep.num_slots), kernel);
+    launch_slices("gradsolve::gradient", exec_, kernel.keep.num_slots, kernel);
   }
 
   template <class Seed>
@@ -134,7 +134,7 @@ class ReverseSweep {
       Kokkos::deep_copy(exec_, out.save_times, Kokkos::Experimental::quiet_NaN_v<Scalar>);
   }
 
-  KeptStates<Scalar> kept_states(int numbers_a_state, Gradient<Scalar, MemorySpace>& out) const {
+  KeptStates<Scalar> kept_states(int parts, Gradient<Scalar, MemorySpace>& out) const {
     auto& work = out.workspace;
     if (work.taken.data() == nullptr)
       work.taken = Kokkos::View<unsigned, MemorySpace>(
@@ -146,8 +146,8 @@ class ReverseSweep {
       kept.final_states = record_.states.data();
       kept.num_trajectories = record_.size();
     } else {
-      kept = reserve_buffer(exec_, record_.mesh, numbers_a_state, record_.options.memory_budget,
-                            work.buffer);
+      kept = reserve_buffer(exec_, record_.mesh, row_numbers<System>(record_.mesh.width) * parts,
+                            record_.options.memory_budget, work.buffer);
     }
     kept.taken = work.taken.data();
     kept.taken_before = *work.taken_before;

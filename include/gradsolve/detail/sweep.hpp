@@ -51,7 +51,7 @@ void check_ensemble(const char* function, const Ensemble<States, Parameters>& en
            std::to_string(F::num_params));
 }
 
-template <class F, class Exec, class L, class Rec, class States, class Parameters>
+template <class F, class Exec, class L, class M, class Rec, class States, class Parameters>
 void check_record(const char* function, const Rec& record,
                   const Ensemble<States, Parameters>& ensemble) {
   check_ensemble<F, Exec>(function, ensemble);
@@ -60,9 +60,9 @@ void check_record(const char* function, const Rec& record,
   if (record.size() != ensemble.size())
     refuse(function, "ensemble", std::to_string(ensemble.size()) + " trajectories",
            std::to_string(record.size()) + ", as many as were recorded");
-  if (record.mesh.width != slice_width<Exec, L>)
+  if (record.mesh.width != slice_width<Exec, L, F, M>)
     refuse(function, "record", "a mesh in slices of " + std::to_string(record.mesh.width),
-           std::to_string(slice_width<Exec, L>) +
+           std::to_string(slice_width<Exec, L, F, M>) +
                ": record and replay on the same execution space, with the same system");
 }
 

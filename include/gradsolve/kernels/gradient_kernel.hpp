@@ -55,6 +55,9 @@ template <bool WithTimes, class M, class F, class T, class Seed>
 struct GradientKernel {
   using L = LaneBeneathT<T>;
   using S = ScalarOf<L>;
+  using System = F;
+  using Method = M;
+  using Number = T;
   static constexpr int N = F::num_states, P = F::num_params;
   static constexpr int width = LaneTraits<L>::width;
   static constexpr bool is_product = num_parts<T> > 1;
@@ -77,9 +80,11 @@ struct GradientKernel {
     constexpr int threads = Backend<typename Member::execution_space>::threads_per_slice;
     const int slot = slice_of(team);
     if (slot >= keep.num_slots) return;
+    void* const scratch = slice_scratch<GradientKernel>(team);
     for (int slice = slot; slice < mesh.num_slices; slice = next_slice(team))
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, threads),
-                           [&](int thread) { sweep(slot, slice, thread * width); });
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, threads), [&](int thread) {
+        on_thread(*this, scratch, thread).sweep(slot, slice, first_lane_of<GradientKernel>(thread));
+      });
   }
 
   /// Slices differ in length: a slot that is through takes the next one that nobody has.
@@ -134,8 +139,8 @@ struct GradientKernel {
     const StateOf<F, L> u_value = initial_states<F>(f, lanes, in.u0);
     const ParamsOf<F, L> p_value = lanes.template gather<P>(in.params);
     if constexpr (is_product) {
-      copy(with_direction<num_given_states_v<F>>(lanes, u_value, product.direction.u0), u);
-      if constexpr (P > 0) copy(with_direction<P>(lanes, p_value, product.direction.params), p);
+      copy(states_in_direction(f, lanes, u_value, product.direction.u0), u);
+      if constexpr (P > 0) copy(params_in_direction(lanes, p_value, product.direction.params), p);
     } else {
       copy(u_value, u);
       if constexpr (P > 0) copy(p_value, p);
@@ -147,15 +152,16 @@ struct GradientKernel {
   KOKKOS_FORCEINLINE_FUNCTION void store_state(S* rows, int row, const StateOf<F, T>& u) const {
     for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-        store(rows + ((std::int64_t(row) * N + i) * num_parts<T> + k) * mesh.width, part(u[i], k));
+        store(rows + ((std::int64_t(row) * N + i) * num_parts<T> + k) * row_width<F>(mesh.width),
+              part(u[i], k));
       });
     });
   }
   KOKKOS_FORCEINLINE_FUNCTION void load_state(const S* rows, int row, StateOf<F, T>& u) const {
     for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-        part(u[i], k) =
-            load<L>(rows + ((std::int64_t(row) * N + i) * num_parts<T> + k) * mesh.width);
+        part(u[i], k) = load<L>(rows + ((std::int64_t(row) * N + i) * num_parts<T> + k) *
+                                           row_width<F>(mesh.width));
       });
     });
   }
@@ -168,7 +174,7 @@ struct GradientKernel {
                                                   int first_lane, StateOf<F, T>& u,
                                                   const ParamsOf<F, T>& p, AtEnd&& at_end,
                                                   Visit&& visit) const {
-    const std::int64_t row_size = std::int64_t(N) * num_parts<T> * mesh.width;
+    const std::int64_t row_size = std::int64_t(N) * num_parts<T> * row_width<F>(mesh.width);
     const int rows = steps.rows();
     bool recorded = false;
     if constexpr (!is_product) recorded = keep.recorded != nullptr;
@@ -181,9 +187,11 @@ struct GradientKernel {
         if constexpr (!is_product) {
           const StridedMatrix<const S> final_states{keep.final_states, 1,
                                                     Stride(keep.num_trajectories)};
-          copy(lanes.template gather<N>(final_states), u);
+          copy(lanes.template gather_states<Whole<F>::num_states>(f, final_states,
+                                                                  [](int) { return L(0); }),
+               u);
         }
-        kept = keep.recorded + mesh.first_row[slice] * row_size + first_lane;
+        kept = keep.recorded + mesh.first_row[slice] * row_size + place_in_row(f, first_lane);
       } else {
         kept = replay_segment(steps, slot, first_lane, begin, end, u, p);
       }
@@ -199,9 +207,10 @@ struct GradientKernel {
                                                       int first_lane, int begin, int end,
                                                       StateOf<F, T>& u,
                                                       const ParamsOf<F, T>& p) const {
-    const std::int64_t row_size = std::int64_t(N) * num_parts<T> * mesh.width;
+    const std::int64_t row_size = std::int64_t(N) * num_parts<T> * row_width<F>(mesh.width);
     const int length = keep.segment_rows;
-    S* const slot_rows = keep.buffer + std::int64_t(slot) * keep.room * row_size + first_lane;
+    S* const slot_rows =
+        keep.buffer + std::int64_t(slot) * keep.room * row_size + place_in_row(f, first_lane);
     S* const kept = slot_rows - begin * row_size;
     S* const checkpoints = slot_rows + length * row_size;
     const bool from_start = end == steps.rows();
@@ -248,8 +257,10 @@ struct GradientKernel {
         [&](const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
           write_states(lanes, u);
           T unused(0);
-          bar.loss =
-              seed.template add<WithTimes>(lanes, t_final, u, p, {bar.lambda, bar.p, unused});
+          bar.loss = add_loss(u, bar.lambda, bar.p, unused,
+                              [&](const auto& v, auto w) GRADSOLVE_INLINE_LAMBDA {
+                                return seed.template add<WithTimes>(lanes, t_final, v, p, w);
+                              });
           if constexpr (WithTimes) add_empty_span(steps.begin(), t_final, u, p, bar);
         },
         [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
@@ -296,9 +307,30 @@ struct GradientKernel {
     saves_at_begin(lanes, steps, cursor, u_first, p, bar);
   }
 
+  /// add(u, adjoints) returns a loss and adds its derivatives: those of all states, of a spread
+  /// one, which is put together for it on each thread.
+  template <class Add>
+  KOKKOS_FORCEINLINE_FUNCTION T add_loss(const StateOf<F, T>& u, StateOf<F, T>& ubar,
+                                         ParamsOf<F, T>& pbar, T& tbar, Add&& add) const {
+    if constexpr (is_spread<F>) {
+      constexpr int all = Whole<F>::num_states;
+      const State<T, all> v = f.gathered(u);
+      State<T, all> vbar = filled<all>(T(0));
+      ParamsOf<F, T> qbar = filled<P>(T(0));
+      const T value = add(v, Adjoints<T, all, P>{vbar, qbar, tbar});
+      axpy(BaseScalar<T>(1), f.own(vbar), ubar);
+      if constexpr (P > 0)
+        if (f.thread == 0) axpy(BaseScalar<T>(1), qbar, pbar);
+      return value;
+    } else {
+      return add(u, Adjoints<T, N, P>{ubar, pbar, tbar});
+    }
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION void write_states(const LaneIndices<L>& lanes,
                                                 const StateOf<F, T>& u) const {
-    if (states.data != nullptr) lanes.scatter(part_of<0>(u), states);
+    if (states.data != nullptr)
+      lanes.template scatter_states<Whole<F>::num_states>(f, part_of<0>(u), states);
   }
 
   /// Lanes without a step here (h = 0) keep their cotangents, whatever f does there.
@@ -375,8 +407,11 @@ struct GradientKernel {
       keep_where(at_end, u_new, v);
       StateOf<F, T> w = filled<N>(T(0)), zero = filled<N>(T(0)), inside;
       T time_bar(0);
-      bar.loss = bar.loss +
-                 seed.template add<WithTimes>(lanes, now, cursor, time, v, p, {w, bar.p, time_bar});
+      bar.loss =
+          bar.loss +
+          add_loss(v, w, bar.p, time_bar, [&](const auto& x, auto xbar) GRADSOLVE_INLINE_LAMBDA {
+            return seed.template add<WithTimes>(lanes, now, cursor, time, x, p, xbar);
+          });
       copy(w, inside);
       keep_where(at_end, zero, inside);
       dense.add(inside, theta);
@@ -384,8 +419,8 @@ struct GradientKernel {
       axpy(BaseScalar<T>(1), w, bar.lambda);
       if constexpr (WithTimes) {
         axpy(BaseScalar<T>(1), inside, w);  // the whole cotangent again
-        const T slope = dot(w, interpolated_slope<M, F>(h, s, theta));
-        const T size = dense_size_slope<M, F>(inside, s, theta);
+        const T slope = dot(f, w, interpolated_slope<M, F>(h, s, theta));
+        const T size = dense_size_slope<M>(f, inside, s, theta);
         tbar.begin = tbar.begin - (L(1) - theta) * slope - size;
         tbar.end = tbar.end - theta * slope + size;
         write_save_time(lanes, now, cursor, time_bar + slope);
@@ -407,11 +442,14 @@ struct GradientKernel {
       spoil_loss(now && time != steps.begin(), bar);
       StateOf<F, T> w = filled<N>(T(0));
       T time_bar(0);
-      bar.loss = bar.loss +
-                 seed.template add<WithTimes>(lanes, now, cursor, time, u, p, {w, bar.p, time_bar});
+      bar.loss =
+          bar.loss +
+          add_loss(u, w, bar.p, time_bar, [&](const auto& x, auto xbar) GRADSOLVE_INLINE_LAMBDA {
+            return seed.template add<WithTimes>(lanes, now, cursor, time, x, p, xbar);
+          });
       axpy(BaseScalar<T>(1), w, bar.lambda);
       if constexpr (WithTimes) {
-        const T slope = dot(w, time_derivative(f, T(steps.begin()), u, p));
+        const T slope = dot(f, w, time_derivative(f, T(steps.begin()), u, p));
         bar.t0 = bar.t0 - slope;
         write_save_time(lanes, now, cursor, time_bar + slope);
       }
@@ -424,7 +462,7 @@ struct GradientKernel {
                                                   const ParamsOf<F, T>& p, Cotangent& bar) const {
     const MaskOf<L> empty = t0 == t1;
     if (!any(empty)) return;
-    const T slope = dot(bar.lambda, time_derivative(f, T(t1), u, p));
+    const T slope = dot(f, bar.lambda, time_derivative(f, T(t1), u, p));
     bar.t1 = select(empty, bar.t1 + slope, bar.t1);
     bar.t0 = select(empty, bar.t0 - slope, bar.t0);
   }
@@ -447,6 +485,7 @@ struct GradientKernel {
   /// A trajectory that did not reach t1, or whose loss is not a number, has no gradient: NaN, which
   /// cannot be taken for one.
   KOKKOS_FUNCTION void write(const LaneIndices<L>& lanes, Cotangent& bar) const {
+    for_each_index<P>([&](int i) { bar.p[i] = sum_of_threads(f, bar.p[i]); });
     const S nan = Kokkos::Experimental::quiet_NaN_v<S>;
     for (int lane = 0; lane < width; ++lane) {
       if (!lanes.used(lane)) continue;
@@ -470,21 +509,13 @@ struct GradientKernel {
         times.t1[j] = lane_of(part(bar.t1, 0), lane);
       }
     }
-    scatter_given(lanes, part_of<0>(bar.lambda), du0);
+    constexpr int given = num_given_states_v<Whole<F>>;
+    lanes.template scatter_states<given>(f, part_of<0>(bar.lambda), du0);
     lanes.scatter(part_of<0>(bar.p), dparams);
     if constexpr (is_product) {
-      scatter_given(lanes, part_of<1>(bar.lambda), product.u0);
+      lanes.template scatter_states<given>(f, part_of<1>(bar.lambda), product.u0);
       lanes.scatter(part_of<1>(bar.p), product.params);
     }
-  }
-
-  /// The first states of a system, without its extra ones.
-  KOKKOS_FORCEINLINE_FUNCTION void scatter_given(const LaneIndices<L>& lanes, const Vector<L, N>& x,
-                                                 const StridedMatrix<S>& to) const {
-    constexpr int given = num_given_states_v<F>;
-    Vector<L, given> y;
-    for_each_index<given>([&](int i) GRADSOLVE_INLINE_LAMBDA { y[i] = x[i]; });
-    lanes.scatter(y, to);
   }
 };
 

@@ -24,6 +24,9 @@ struct RecordOutput {
 template <class M, class F, class L, class Saves>
 struct RecordKernel {
   using S = ScalarOf<L>;
+  using System = F;
+  using Method = M;
+  using Number = L;
   static constexpr int N = F::num_states, P = F::num_params;
   static constexpr int width = LaneTraits<L>::width;
   static constexpr int order = M::error_order > 0 ? M::error_order : 1;
@@ -42,18 +45,23 @@ struct RecordKernel {
     if (slice >= mesh.num_slices) return;
     constexpr int threads = Backend<typename Member::execution_space>::threads_per_slice;
     const auto lanes = Kokkos::ThreadVectorRange(team, threads);
+    void* const scratch = slice_scratch<RecordKernel>(team);
     int longest = 0;
     Kokkos::parallel_reduce(
         lanes,
-        [&](int thread, int& rows) { rows = Kokkos::max(rows, solve(slice, thread * width)); },
+        [&](int thread, int& rows) {
+          const auto& kernel = on_thread(*this, scratch, thread);
+          rows = Kokkos::max(rows, kernel.solve(slice, first_lane_of<RecordKernel>(thread)));
+        },
         Kokkos::Max<int>(longest));
     if (!store) return;
-    const int capacity = mesh.capacity(slice);
-    Kokkos::parallel_for(
-        lanes, [&](int thread) { pad(slice, thread * width, Kokkos::min(longest, capacity)); });
+    const int rows = Kokkos::min(longest, mesh.capacity(slice));
+    Kokkos::parallel_for(lanes, [&](int thread) {
+      on_thread(*this, scratch, thread).pad(slice, first_lane_of<RecordKernel>(thread), rows);
+    });
     Kokkos::single(Kokkos::PerThread(team), [&]() {
-      mesh.num_rows[slice] = Kokkos::min(longest, capacity);
-      if (longest > capacity) *out.overflow = 1;
+      mesh.num_rows[slice] = rows;
+      if (longest > rows) *out.overflow = 1;
     });
   }
 
@@ -76,7 +84,7 @@ struct RecordKernel {
         if (status[lane] == Status::success && !lane_of(consistent, lane))
           status[lane] = Status::inconsistent_start;
     }
-    StateSaver<M, F, L, Saves> saver(saves, lanes, t_begin, t_final);
+    StateSaver<M, F, L, Saves> saver(f, saves, lanes, t_begin, t_final);
     if (store) saver.start(t_begin, u);
 
     MaskOf<L> active(false);
@@ -119,7 +127,7 @@ struct RecordKernel {
       const MaskOf<L> accepted = active && finite && ratio2 <= L(1);
       store_ends(ends, capacity, accepted, steps, t_new);
       if (store && out.kept != nullptr) keep(slice, first_lane, capacity, accepted, steps, u);
-      if (store) saver.step(f, t, t_new, accepted, u, trial.u, p);
+      if (store) saver.step(t, t_new, accepted, u, trial.u, p);
       keep_where(accepted, trial.u, u);
       t = select(accepted, t_new, t);
       if constexpr (M::fsal) {
@@ -154,7 +162,7 @@ struct RecordKernel {
     }
 
     if (store) saver.finish();
-    lanes.scatter(u, out.states);
+    lanes.template scatter_states<Whole<F>::num_states>(f, u, out.states);
     int longest = 0;
     for (int lane = 0; lane < width; ++lane) {
       const int n = static_cast<int>(lane_of(steps, lane)),
@@ -177,16 +185,17 @@ struct RecordKernel {
                                        const StateOf<F, L>& u, const ParamsOf<F, L>& p) const {
     S sum = S(0) * lane_of(t_begin, lane) + S(0) * lane_of(t_final, lane);
     for_each_index<N>([&](int i) { sum += S(0) * lane_of(u[i], lane); });
+    sum = sum_of_threads(f, sum);
     for_each_index<P>([&](int i) { sum += S(0) * lane_of(p[i], lane); });
     return sum == S(0);
   }
 
   /// Whether `other` and all components of x are finite.
-  static KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> all_finite(const StateOf<F, L>& x,
-                                                          const L& other = L(0)) {
+  KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> all_finite(const StateOf<F, L>& x,
+                                                   const L& other = L(0)) const {
     L sum = other;
     for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + L(0) * x[i]; });
-    return is_finite(sum);
+    return is_finite(sum_of_threads(f, sum));
   }
 
   KOKKOS_FORCEINLINE_FUNCTION L first_step(const L& t_begin, const L& t_final,
@@ -231,11 +240,12 @@ struct RecordKernel {
   KOKKOS_FORCEINLINE_FUNCTION void keep(int slice, int first_lane, int capacity,
                                         const MaskOf<L>& accepted, const IntOf<L>& steps,
                                         const StateOf<F, L>& u) const {
-    S* const kept = out.kept + mesh.first_row[slice] * N * mesh.width + first_lane;
+    const int columns = row_width<F>(mesh.width);
+    S* const kept = out.kept + mesh.first_row[slice] * N * columns + place_in_row(f, first_lane);
     for (int lane = 0; lane < width; ++lane) {
       const std::int64_t row = static_cast<std::int64_t>(lane_of(steps, lane));
       if (lane_of(accepted, lane) && row < capacity)
-        for (int i = 0; i < N; ++i) kept[(row * N + i) * mesh.width + lane] = lane_of(u[i], lane);
+        for (int i = 0; i < N; ++i) kept[(row * N + i) * columns + lane] = lane_of(u[i], lane);
     }
   }
 
@@ -249,10 +259,14 @@ struct RecordKernel {
       if (steps > 0 && steps <= rows) last = ends[std::int64_t(steps - 1) * mesh.width];
       for (int row = steps; row < rows; ++row) ends[std::int64_t(row) * mesh.width] = last;
       if (out.kept == nullptr) continue;
-      S* const kept = out.kept + mesh.first_row[slice] * N * mesh.width + first_lane + lane;
+      const int columns = row_width<F>(mesh.width);
+      S* const kept =
+          out.kept + mesh.first_row[slice] * N * columns + place_in_row(f, first_lane) + lane;
       for (int row = steps; row < rows; ++row)
         for (int i = 0; i < N; ++i)
-          kept[(std::int64_t(row) * N + i) * mesh.width] = out.states(lanes.source(lane), i);
+          if (component_of(f, i) >= 0)
+            kept[(std::int64_t(row) * N + i) * columns] =
+                out.states(lanes.source(lane), component_of(f, i));
     }
   }
 

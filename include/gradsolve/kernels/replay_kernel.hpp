@@ -8,19 +8,25 @@
 
 namespace gradsolve::detail {
 
-/// Calls sweep(slice, first_lane) for the slice of this thread, each of its vector lanes once.
-template <class L, class Member, class Sweep>
-KOKKOS_FORCEINLINE_FUNCTION void for_slice(const Member& team, int num_slices, Sweep&& sweep) {
+/// Calls sweep(kernel, slice, first_lane) for the slice of this thread, on each of its threads.
+template <class Kernel, class Member, class Sweep>
+KOKKOS_FORCEINLINE_FUNCTION void for_slice(const Kernel& kernel, const Member& team,
+                                           Sweep&& sweep) {
   const int slice = slice_of(team);
-  if (slice >= num_slices) return;
+  if (slice >= kernel.mesh.num_slices) return;
   constexpr int threads = Backend<typename Member::execution_space>::threads_per_slice;
-  Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, threads),
-                       [&](int thread) { sweep(slice, thread * LaneTraits<L>::width); });
+  void* const scratch = slice_scratch<Kernel>(team);
+  Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, threads), [&](int thread) {
+    sweep(on_thread(kernel, scratch, thread), slice, first_lane_of<Kernel>(thread));
+  });
 }
 
 /// The fixed-mesh solve: final states, and those at save times.
 template <class M, class F, class L, class Saves>
 struct ReplayKernel {
+  using System = F;
+  using Method = M;
+  using Number = L;
   using S = ScalarOf<L>;
 
   F f;
@@ -32,7 +38,8 @@ struct ReplayKernel {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    for_slice<L>(team, mesh.num_slices, [&](int slice, int lane) { replay(slice, lane); });
+    for_slice(*this, team,
+              [](const auto& kernel, int slice, int lane) { kernel.replay(slice, lane); });
   }
 
   KOKKOS_FUNCTION GRADSOLVE_FLATTEN void replay(int slice, int first_lane) const {
@@ -41,20 +48,20 @@ struct ReplayKernel {
     StateOf<F, L> u = initial_states<F>(f, lanes, in.u0);
     const ParamsOf<F, L> p = lanes.template gather<F::num_params>(in.params);
     prepare_start(f, find_start, steps.begin(), u, p);
-    StateSaver<M, F, L, Saves> saver(saves, lanes, steps.begin(), lanes.gather(in.t1));
+    StateSaver<M, F, L, Saves> saver(f, saves, lanes, steps.begin(), lanes.gather(in.t1));
     saver.start(steps.begin(), u);
     steps.for_each([&](int, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
       const MaskOf<L> moves = t_end != t;
       if constexpr (Saves::active) {
         const StateOf<F, L> before = u;
         update_where(moves, u, [&] { return step<M>(f, t, t_end, u, p); });
-        saver.step(f, t, t_end, moves, before, u, p);
+        saver.step(t, t_end, moves, before, u, p);
       } else {
         update_where(moves, u, [&] { return step<M>(f, t, t_end, u, p); });
       }
     });
     saver.finish();
-    lanes.scatter(u, states);
+    lanes.template scatter_states<Whole<F>::num_states>(f, u, states);
   }
 };
 
@@ -62,6 +69,9 @@ struct ReplayKernel {
 /// trajectory.
 template <class M, class F, class L>
 struct ErrorRatioKernel {
+  using System = F;
+  using Method = M;
+  using Number = L;
   using S = ScalarOf<L>;
 
   F f;
@@ -74,7 +84,8 @@ struct ErrorRatioKernel {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    for_slice<L>(team, mesh.num_slices, [&](int slice, int lane) { replay(slice, lane); });
+    for_slice(*this, team,
+              [](const auto& kernel, int slice, int lane) { kernel.replay(slice, lane); });
   }
 
   KOKKOS_FUNCTION GRADSOLVE_FLATTEN void replay(int slice, int first_lane) const {
@@ -95,7 +106,7 @@ struct ErrorRatioKernel {
           select(a.ratio2 == a.ratio2, a.ratio2, L(Kokkos::Experimental::infinity_v<S>));
       largest = select(moves, max(largest, ratio2), largest);
     });
-    lanes.scatter(u, states);
+    lanes.template scatter_states<Whole<F>::num_states>(f, u, states);
     for (int lane = 0; lane < LaneTraits<L>::width; ++lane)
       if (lanes.used(lane)) error_ratio[lanes.index[lane]] = Kokkos::sqrt(lane_of(largest, lane));
   }

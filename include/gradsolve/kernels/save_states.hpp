@@ -103,9 +103,9 @@ class StateSaver<M, F, T, SavesTo<Sink>> {
   static constexpr int N = F::num_states, width = LaneTraits<L>::width;
 
  public:
-  KOKKOS_FORCEINLINE_FUNCTION StateSaver(const SavesTo<Sink>& to, const LaneIndices<L>& lanes,
-                                         const L& t0, const L& t1)
-      : to_(to), lanes_(lanes), cursor_(to.saves, lanes, t0, t1) {}
+  KOKKOS_FORCEINLINE_FUNCTION StateSaver(const F& f, const SavesTo<Sink>& to,
+                                         const LaneIndices<L>& lanes, const L& t0, const L& t1)
+      : f_(f), to_(to), lanes_(lanes), cursor_(to.saves, lanes, t0, t1) {}
 
   /// Saves at t0. Those before it, of a span that has moved since they were checked, are NaN.
   KOKKOS_FORCEINLINE_FUNCTION void start(const L& t0, const StateOf<F, T>& u) {
@@ -120,14 +120,14 @@ class StateSaver<M, F, T, SavesTo<Sink>> {
   }
 
   /// Saves in (t, t_end] of a step from u to u_new, in the lanes that take it.
-  KOKKOS_FORCEINLINE_FUNCTION void step(const F& f, const L& t, const L& t_end,
-                                        const MaskOf<L>& taken, const StateOf<F, T>& u,
-                                        const StateOf<F, T>& u_new, const ParamsOf<F, T>& p) {
+  KOKKOS_FORCEINLINE_FUNCTION void step(const L& t, const L& t_end, const MaskOf<L>& taken,
+                                        const StateOf<F, T>& u, const StateOf<F, T>& u_new,
+                                        const ParamsOf<F, T>& p) {
     L time;
     auto now = cursor_.find(t_end, taken, time);
     if (!any(now)) return;
     StageValues<DenseStages<M>, F, T> s;
-    evaluate_stages<true, M>(f, t, t_end, u, p, s);
+    evaluate_stages<true, M>(f_, t, t_end, u, p, s);
     do {
       const L theta = position_in_step<L>(now, time, t, t_end);
       StateOf<F, T> v = interpolated<M, F>(u, L(t_end - t), s, theta);
@@ -144,7 +144,9 @@ class StateSaver<M, F, T, SavesTo<Sink>> {
       for (int save = cursor_.index(lane); save < to_.saves.size; ++save)
         for (int i = 0; i < N; ++i)
           for (int k = 0; k < num_parts<T>; ++k)
-            to_.sink(lanes_.index[lane], save, i, k, Kokkos::Experimental::quiet_NaN_v<S>);
+            if (component_of(f_, i) >= 0)
+              to_.sink(lanes_.index[lane], save, component_of(f_, i), k,
+                       Kokkos::Experimental::quiet_NaN_v<S>);
     }
   }
 
@@ -152,15 +154,18 @@ class StateSaver<M, F, T, SavesTo<Sink>> {
   KOKKOS_FORCEINLINE_FUNCTION void write(const MaskOf<L>& now, const StateOf<F, T>& v) {
     for (int lane = 0; lane < width; ++lane) {
       if (!lane_of(now, lane)) continue;
-      for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+      for_each_index<N>([&](int place) GRADSOLVE_INLINE_LAMBDA {
+        const int i = component_of(f_, place);
+        if (i < 0) return;
         static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-          to_.sink(lanes_.index[lane], cursor_.index(lane), i, k, lane_of(part(v[i], k), lane));
+          to_.sink(lanes_.index[lane], cursor_.index(lane), i, k, lane_of(part(v[place], k), lane));
         });
       });
     }
     cursor_.advance(now);
   }
 
+  const F& f_;
   const SavesTo<Sink>& to_;
   const LaneIndices<L>& lanes_;
   SaveCursor<L, 1> cursor_;

@@ -46,18 +46,23 @@ KOKKOS_FORCEINLINE_FUNCTION L fastest_mode2(const F& f, const L& t, const L& t_e
   const StateOf<F, D> slope = evaluate(f, D(t_end), moved, pd);
   L size(0), size_of_slope(0);
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    if (!tol.template holds_for<F>(i)) return;
-    const L inverse_scale = reciprocal(L(tol.atol) + L(tol.rtol) * abs(u_new[i]));
+    if (!tol.holds_for(f, i)) return;
+    const L inverse_scale = reciprocal(tol.scale(f, i, abs(u_new[i])));
     const L e = error[i] * inverse_scale, de = slope[i].tangent[0] * inverse_scale;
     size = size + e * e;
     size_of_slope = size_of_slope + de * de;
   });
+  size = sum_of_threads(f, size);
+  size_of_slope = sum_of_threads(f, size_of_slope);
   return h * h * (size_of_slope / select(size == L(0), L(1), size));
 }
 
 /// The share of each trajectory's steps that stability limits.
 template <class M, class F, class L>
 struct StiffnessKernel {
+  using System = F;
+  using Method = M;
+  using Number = L;
   using S = ScalarOf<L>;
 
   F f;
@@ -68,7 +73,8 @@ struct StiffnessKernel {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    for_slice<L>(team, mesh.num_slices, [&](int slice, int lane) { replay(slice, lane); });
+    for_slice(*this, team,
+              [](const auto& kernel, int slice, int lane) { kernel.replay(slice, lane); });
   }
 
   KOKKOS_FUNCTION GRADSOLVE_FLATTEN void replay(int slice, int first_lane) const {

@@ -32,13 +32,12 @@ struct GivenDirection {
   Direction<S> direction;
 
   template <class F, class L>
-  KOKKOS_FORCEINLINE_FUNCTION void seed(const LaneIndices<L>& lanes, int, int,
+  KOKKOS_FORCEINLINE_FUNCTION void seed(const F& f, const LaneIndices<L>& lanes, int, int,
                                         const StateOf<F, L>& u, const ParamsOf<F, L>& p,
                                         StateOf<F, Dual<L, 1>>& ud,
                                         ParamsOf<F, Dual<L, 1>>& pd) const {
-    copy(with_direction<num_given_states_v<F>>(lanes, u, direction.u0), ud);
-    if constexpr (F::num_params > 0)
-      copy(with_direction<F::num_params>(lanes, p, direction.params), pd);
+    copy(states_in_direction(f, lanes, u, direction.u0), ud);
+    if constexpr (F::num_params > 0) copy(params_in_direction(lanes, p, direction.params), pd);
   }
 };
 
@@ -50,7 +49,7 @@ struct UnitDirections {
   const int* variable;
 
   template <class F, class L>
-  KOKKOS_FORCEINLINE_FUNCTION void seed(const LaneIndices<L>&, int first, int size,
+  KOKKOS_FORCEINLINE_FUNCTION void seed(const F& f, const LaneIndices<L>&, int first, int size,
                                         const StateOf<F, L>& u, const ParamsOf<F, L>& p,
                                         StateOf<F, Dual<L, Chunk>>& ud,
                                         ParamsOf<F, Dual<L, Chunk>>& pd) const {
@@ -59,12 +58,14 @@ struct UnitDirections {
       for_each_index<F::num_params>([&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i] = p[i]; });
     static_for<Chunk>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
       const int v = first + k < size ? variable[first + k] : -1;
-      for_each_index<num_given_states_v<F>>(
-          [&](int i) GRADSOLVE_INLINE_LAMBDA { ud[i].tangent[k] = L(v == i ? 1 : 0); });
+      constexpr int given = num_given_states_v<Whole<F>>;
+      for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+        const int component = component_of(f, i);
+        ud[i].tangent[k] = L(v >= 0 && v < given && v == component ? 1 : 0);
+      });
       if constexpr (F::num_params > 0)
-        for_each_index<F::num_params>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-          pd[i].tangent[k] = L(v == num_given_states_v<F> + i ? 1 : 0);
-        });
+        for_each_index<F::num_params>(
+            [&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i].tangent[k] = L(v == given + i ? 1 : 0); });
     });
   }
 };
@@ -74,6 +75,9 @@ template <class M, class F, class L, class Directions, class Saves>
 struct TangentKernel {
   using S = ScalarOf<L>;
   using T = Dual<L, Directions::chunk>;
+  using System = F;
+  using Method = M;
+  using Number = T;
   static constexpr int N = F::num_states;
 
   F f;
@@ -87,9 +91,9 @@ struct TangentKernel {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    for_slice<L>(team, mesh.num_slices, [&](int slice, int lane) {
-      for (int first = 0; first < final_tangents.size; first += Directions::chunk)
-        replay(slice, lane, first);
+    for_slice(*this, team, [](const auto& kernel, int slice, int lane) {
+      for (int first = 0; first < kernel.final_tangents.size; first += Directions::chunk)
+        kernel.replay(slice, lane, first);
     });
   }
 
@@ -98,13 +102,12 @@ struct TangentKernel {
     const Steps<L> steps(mesh, lanes.gather(in.t0), slice, first_lane);
     StateOf<F, T> u;
     ParamsOf<F, T> p;
-    directions.template seed<F>(lanes, first, final_tangents.size,
-                                initial_states<F>(f, lanes, in.u0),
-                                lanes.template gather<F::num_params>(in.params), u, p);
+    directions.seed(f, lanes, first, final_tangents.size, initial_states<F>(f, lanes, in.u0),
+                    lanes.template gather<F::num_params>(in.params), u, p);
     prepare_start(f, find_start, T(steps.begin()), u, p);
     Saves saves_now = saves;
     if constexpr (Saves::active) saves_now.sink.first = first;
-    StateSaver<M, F, T, Saves> saver(saves_now, lanes, steps.begin(), lanes.gather(in.t1));
+    StateSaver<M, F, T, Saves> saver(f, saves_now, lanes, steps.begin(), lanes.gather(in.t1));
     saver.start(steps.begin(), u);
     steps.for_each([&](int, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
       const MaskOf<L> moves = t_end != t;
@@ -112,20 +115,22 @@ struct TangentKernel {
         StateOf<F, T> before;
         copy(u, before);
         update_where(moves, u, [&] { return step<M>(f, t, t_end, u, p); });
-        saver.step(f, t, t_end, moves, before, u, p);
+        saver.step(t, t_end, moves, before, u, p);
       } else {
         update_where(moves, u, [&] { return step<M>(f, t, t_end, u, p); });
       }
     });
     saver.finish();
-    lanes.scatter(part_of<0>(u), states);
+    lanes.template scatter_states<Whole<F>::num_states>(f, part_of<0>(u), states);
     TangentSink<S> sink = final_tangents;
     sink.first = first;
     for (int lane = 0; lane < LaneTraits<L>::width; ++lane) {
       if (!lanes.used(lane)) continue;
-      for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+      for_each_index<N>([&](int place) GRADSOLVE_INLINE_LAMBDA {
+        const int i = component_of(f, place);
+        if (i < 0) return;
         static_for<Directions::chunk>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-          sink(lanes.index[lane], 0, i, k + 1, lane_of(u[i].tangent[k], lane));
+          sink(lanes.index[lane], 0, i, k + 1, lane_of(u[place].tangent[k], lane));
         });
       });
     }

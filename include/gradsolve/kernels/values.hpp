@@ -22,43 +22,47 @@ struct Direction {
   StridedMatrix<const S> u0, params;
 };
 
-/// Reads the columns of a matrix; those from `Given` on start at start(i).
-template <int N, int Given, class L, class S, class Start>
-KOKKOS_FORCEINLINE_FUNCTION Vector<L, N> gather(const LaneIndices<L>& lanes,
-                                                const StridedMatrix<const S>& from,
-                                                const Start& start) {
-  Vector<L, N> x;
-  for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    if (i < Given)
-      for (int lane = 0; lane < LaneIndices<L>::width; ++lane)
-        set_lane(x[i], lane, from(lanes.source(lane), i));
-    else
-      x[i] = start(i - Given);
-  });
-  return x;
+template <class F>
+KOKKOS_FORCEINLINE_FUNCTION double extra_start_of(const F& f, int i) {
+  if constexpr (num_extra_states_v<F> > 0) return f.extra_start(i);
+  return 0;
+}
+
+template <class L, int N>
+KOKKOS_FORCEINLINE_FUNCTION Vector<Dual<L, 1>, N> with_tangent(const Vector<L, N>& x,
+                                                               const Vector<L, N>& dx) {
+  Vector<Dual<L, 1>, N> r;
+  for_each_index<N>([&](int i)
+                        GRADSOLVE_INLINE_LAMBDA { r[i] = Dual<L, 1>(x[i], Vector<L, 1>{dx[i]}); });
+  return r;
 }
 
 /// The initial states of a system.
 template <class F, class L, class S>
 KOKKOS_FORCEINLINE_FUNCTION StateOf<F, L> initial_states(const F& f, const LaneIndices<L>& lanes,
                                                          const StridedMatrix<const S>& u0) {
-  constexpr int given = num_given_states_v<F>;
-  if constexpr (given == F::num_states)
-    return lanes.template gather<given>(u0);
-  else
-    return gather<F::num_states, given>(lanes, u0, [&](int i) { return L(S(f.extra_start(i))); });
+  return lanes.template gather_states<num_given_states_v<Whole<F>>>(
+      f, u0, [&](int i) { return L(S(extra_start_of(whole(f), i))); });
 }
 
-/// Values with the tangents of a direction.
-template <int Given, class L, int N, class S>
-KOKKOS_FORCEINLINE_FUNCTION Vector<Dual<L, 1>, N> with_direction(
-    const LaneIndices<L>& lanes, const Vector<L, N>& x, const StridedMatrix<const S>& direction) {
-  Vector<L, N> dx = filled<N>(L(0));
-  if (direction.data != nullptr) dx = gather<N, Given>(lanes, direction, [](int) { return L(0); });
-  Vector<Dual<L, 1>, N> r;
-  for_each_index<N>([&](int i)
-                        GRADSOLVE_INLINE_LAMBDA { r[i] = Dual<L, 1>(x[i], Vector<L, 1>{dx[i]}); });
-  return r;
+/// States with the tangents of a direction.
+template <class F, class L, class S>
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, Dual<L, 1>> states_in_direction(
+    const F& f, const LaneIndices<L>& lanes, const StateOf<F, L>& u,
+    const StridedMatrix<const S>& direction) {
+  StateOf<F, L> du = filled<F::num_states>(L(0));
+  if (direction.data != nullptr)
+    du = lanes.template gather_states<num_given_states_v<Whole<F>>>(f, direction,
+                                                                    [](int) { return L(0); });
+  return with_tangent(u, du);
+}
+/// Parameters likewise.
+template <int P, class L, class S>
+KOKKOS_FORCEINLINE_FUNCTION Params<Dual<L, 1>, P> params_in_direction(
+    const LaneIndices<L>& lanes, const Params<L, P>& p, const StridedMatrix<const S>& direction) {
+  Params<L, P> dp = filled<P>(L(0));
+  if (direction.data != nullptr) dp = lanes.template gather<P>(direction);
+  return with_tangent(p, dp);
 }
 
 }  // namespace gradsolve::detail

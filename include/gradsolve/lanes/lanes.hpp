@@ -126,6 +126,7 @@ struct Backend {
     return simd_bytes > 0 ? simd_bytes / static_cast<int>(bytes) : 1;
   }
   static constexpr int threads_per_slice = 1;
+  static constexpr bool can_spread = false;  // a trajectory over the threads of a slice
   static constexpr int slices_per_team = 1;
   /// Slices in flight at once: enough to keep the machine busy.
   static int num_slots(const Exec& exec) { return exec.concurrency(); }
@@ -136,6 +137,7 @@ template <>
 struct Backend<Kokkos::Cuda> {
   static constexpr int simd_width(std::size_t) { return 1; }
   static constexpr int threads_per_slice = 32;  // a warp
+  static constexpr bool can_spread = true;
   static constexpr int slices_per_team = 2;
   // A quarter of the warps that a multiprocessor can hold is what the registers of an adjoint
   // allow.
@@ -149,6 +151,7 @@ template <>
 struct Backend<Kokkos::HIP> {
   static constexpr int simd_width(std::size_t) { return 1; }
   static constexpr int threads_per_slice = 64;  // a wavefront
+  static constexpr bool can_spread = false;
   static constexpr int slices_per_team = 1;
   static int num_slots(const Kokkos::HIP& exec) {
     return exec.concurrency() / (4 * threads_per_slice);

@@ -3,6 +3,7 @@
 
 #include <gradsolve/linalg/batched_lu.hpp>
 #include <gradsolve/linalg/lane_lu.hpp>
+#include <gradsolve/linalg/spread_lu.hpp>
 
 #include <type_traits>
 
@@ -18,5 +19,17 @@ using Lu = std::conditional_t<(N > max_unrolled_lu) && std::is_floating_point_v<
 template <class T, int N>
 using Lu = LaneLu<T, N>;
 #endif
+
+/// That of the steps of a system F.
+template <class F, class T>
+struct LuOfSystem {
+  using Type = Lu<T, F::num_states>;
+};
+template <class F, int G, class T>
+struct LuOfSystem<Spread<F, G>, T> {
+  using Type = SpreadLu<T, Spread<F, G>>;
+};
+template <class F, class T>
+using LuOf = typename LuOfSystem<F, T>::Type;
 
 }  // namespace gradsolve::detail

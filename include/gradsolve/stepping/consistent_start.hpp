@@ -88,11 +88,12 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> newton_step(const F& f, const T& t, St
 
 /// (mean_i (d_i / (atol + rtol |u_i|))^2), as of an error estimate.
 template <class F, class L>
-KOKKOS_FORCEINLINE_FUNCTION L weighted_square(const StateOf<F, L>& d, const StateOf<F, L>& u,
+KOKKOS_FORCEINLINE_FUNCTION L weighted_square(const F& f, const StateOf<F, L>& d,
+                                              const StateOf<F, L>& u,
                                               const Tolerances<ScalarOf<L>>& tol) {
   L sum(0);
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    const L x = d[i] / (L(tol.atol) + L(tol.rtol) * abs(u[i]));
+    const L x = d[i] / tol.scale(f, i, abs(u[i]));
     sum = sum + x * x;
   });
   return sum * tol.template inverse_count<F>();
@@ -113,7 +114,7 @@ KOKKOS_FUNCTION void find_consistent_start(const F& f, const L& t, StateOf<F, L>
     StateOf<F, L> next = u;
     const StateOf<F, L> moved = newton_step(f, t, next, p);
     keep_where(moves, next, u);
-    moves = moves && weighted_square<F>(moved, u, rounding) > L(1);
+    moves = moves && weighted_square(f, moved, u, rounding) > L(1);
   }
 }
 /// Of duals: the values converge, then one step of the duals themselves has the exact tangent.
@@ -147,7 +148,7 @@ KOKKOS_FUNCTION MaskOf<L> is_consistent(const F& f, const L& t, const StateOf<F,
                                         const Tolerances<ScalarOf<L>>& tol) {
   StateOf<F, L> moved_to = u;
   const StateOf<F, L> moved = newton_step(f, t, moved_to, p);
-  return weighted_square<F>(moved, u, tol) <= L(1);
+  return weighted_square(f, moved, u, tol) <= L(1);
 }
 
 /// The adjoint of find_consistent_start() at the consistent start u: with q = A^-T V^T lambda, by

@@ -117,15 +117,15 @@ KOKKOS_FORCEINLINE_FUNCTION L hairer_first_step(const F& f, const L& t0, const L
   using S = ScalarOf<L>;
   StateOf<F, L> scale, u1;
   for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    scale[i] = L(tol.atol) + L(tol.rtol) * abs(u[i]);
+    scale[i] = tol.scale(f, i, abs(u[i]));
     scale[i] = select(scale[i] == L(0), L(1), scale[i]);
   });
   auto norm = [&](const StateOf<F, L>& x) {
     L sum(0);
     for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-      if (tol.template holds_for<F>(i)) sum = sum + square(L(x[i] / scale[i]));
+      if (tol.holds_for(f, i)) sum = sum + square(L(x[i] / scale[i]));
     });
-    return sqrt(L(sum * L(tol.template inverse_count<F>())));
+    return sqrt(L(sum_of_threads(f, sum) * L(tol.template inverse_count<F>())));
   };
   const L span = abs(t1 - t0), direction = select(t1 < t0, L(-1), L(1));
   const L d0 = norm(u), d1 = norm(f0);

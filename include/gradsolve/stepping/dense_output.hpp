@@ -81,13 +81,13 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> interpolated_slope(
 
 /// The derivative of w . u(t + theta h) to h, where theta and the stages stay.
 template <class M, class F, class L, class T>
-KOKKOS_FORCEINLINE_FUNCTION T dense_size_slope(const StateOf<F, T>& w,
+KOKKOS_FORCEINLINE_FUNCTION T dense_size_slope(const F& f, const StateOf<F, T>& w,
                                                const StageValues<DenseStages<M>, F, T>& s,
                                                const L& theta) {
   if constexpr (ImplicitMethod<M>)
     return T(0);
   else
-    return dot(w, dense_sum<M, F>(s, theta));
+    return dot(f, w, dense_sum<M, F>(s, theta));
 }
 
 /// Cotangents that the states interpolated within one step leave behind.

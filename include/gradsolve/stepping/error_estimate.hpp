@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <gradsolve/ad/derivatives.hpp>
+#include <gradsolve/ad/spread.hpp>
 #include <gradsolve/stepping/tolerances.hpp>
 #include <gradsolve/stepping/weights.hpp>
 
@@ -21,14 +21,14 @@ struct Attempt {
 
 /// sum_i (e_i / scale_i)^2 where inverse_scale = 1 / scale.
 template <class F, class L>
-KOKKOS_FORCEINLINE_FUNCTION L square_sum(const StateOf<F, L>& e,
+KOKKOS_FORCEINLINE_FUNCTION L square_sum(const F& f, const StateOf<F, L>& e,
                                          const StateOf<F, L>& inverse_scale) {
   L sum(0);
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
     const L r = e[i] * inverse_scale[i];
     sum = sum + r * r;
   });
-  return sum;
+  return sum_of_threads(f, sum);
 }
 
 /// Hairer's combination of a fifth- and a third-order estimate (DOP853):
@@ -38,22 +38,23 @@ concept HasTwoEstimates = requires { M::e3; };
 
 /// Attempt::ratio2 of a step of size h from u to u_new with the stages k.
 template <class M, class F, class L>
-KOKKOS_FORCEINLINE_FUNCTION L error_ratio2(const StateOf<F, L> (&k)[M::num_stages], const L& h,
-                                           const StateOf<F, L>& u, const StateOf<F, L>& u_new,
+KOKKOS_FORCEINLINE_FUNCTION L error_ratio2(const F& f, const StateOf<F, L> (&k)[M::num_stages],
+                                           const L& h, const StateOf<F, L>& u,
+                                           const StateOf<F, L>& u_new,
                                            const Tolerances<ScalarOf<L>>& tol) {
   StateOf<F, L> inverse_scale;
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    inverse_scale[i] = reciprocal(L(tol.atol) + L(tol.rtol) * max(abs(u[i]), abs(u_new[i])));
-    if (!tol.template holds_for<F>(i)) inverse_scale[i] = L(0);
+    inverse_scale[i] = reciprocal(tol.scale(f, i, max(abs(u[i]), abs(u_new[i]))));
+    if (!tol.holds_for(f, i)) inverse_scale[i] = L(0);
   });
   const L factor = increment_factor<M>(h);
   const ScalarOf<L> inverse_count = tol.template inverse_count<F>();
   StateOf<F, L> sum;
   combine<ErrorRow<M>>(k, sum);
-  const L ratio2 = factor * factor * (square_sum<F, L>(sum, inverse_scale) * inverse_count);
+  const L ratio2 = factor * factor * (square_sum(f, sum, inverse_scale) * inverse_count);
   if constexpr (HasTwoEstimates<M>) {
     combine<ThirdOrderErrorRow<M>>(k, sum);
-    const L third = factor * factor * (square_sum<F, L>(sum, inverse_scale) * inverse_count);
+    const L third = factor * factor * (square_sum(f, sum, inverse_scale) * inverse_count);
     const L both = ratio2 + coefficient<L>(0.01) * third;
     return ratio2 * (ratio2 / select(both == L(0), L(1), both));
   }

@@ -82,9 +82,8 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> stage_residual(
 template <class F, class L>
 KOKKOS_FORCEINLINE_FUNCTION void solve_stage(const F& f, const L& t_i, const L& inverse_hg,
                                              const StateOf<F, L>& u, const ParamsOf<F, L>& p,
-                                             const Lu<L, F::num_states>& w,
-                                             const StateOf<F, L>& known, StateOf<F, L>& k,
-                                             IntOf<L>& num_evaluations) {
+                                             const LuOf<F, L>& w, const StateOf<F, L>& known,
+                                             StateOf<F, L>& k, IntOf<L>& num_evaluations) {
   using S = ScalarOf<L>;
   using Limits = NewtonLimits<S>;
   MaskOf<L> moves(true), converged(false);
@@ -130,12 +129,12 @@ KOKKOS_FORCEINLINE_FUNCTION void solve_stages(const F& f, const L& t, const L& t
                                               const StateOf<F, L>& u, const ParamsOf<F, L>& p,
                                               StageValues<Stages, F, L>& s) {
   const L h = t_end - t, inverse_hg = L(coefficient<L>(1 / M::gamma)) / h;
-  Lu<L, F::num_states> w;
+  LuOf<F, L> w;
   {
     MatrixOf<F, L> jacobian;
     StateOf<F, L> time_slope;
     linearize(f, t, u, p, s.slope[0], jacobian, time_slope);
-    factor_step_matrix<F>(inverse_hg, jacobian, w);
+    factor_step_matrix<L>(f, inverse_hg, jacobian, w);
   }
   s.k[0] = filled<F::num_states>(L(0));
   s.num_evaluations = IntOf<L>(1);
@@ -154,11 +153,11 @@ template <class F, class L, class T>
 KOKKOS_FORCEINLINE_FUNCTION void factor_at_stage(const F& f, const L& t_i, const L& inverse_hg,
                                                  const StateOf<F, T>& stage,
                                                  const ParamsOf<F, T>& p, MatrixOf<F, T>& jacobian,
-                                                 Lu<T, F::num_states>& w) {
+                                                 LuOf<F, T>& w) {
   StateOf<F, T> slope, time_slope;
   linearize(f, T(t_i), stage, p, slope, jacobian, time_slope);
   MatrixOf<F, T> matrix = jacobian;
-  factor_step_matrix<F>(inverse_hg, matrix, w);
+  factor_step_matrix<T>(f, inverse_hg, matrix, w);
 }
 
 /// Of duals: the values converge, then the tangent of each stage's equation is solved: W dk = the
@@ -187,7 +186,7 @@ KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L
       for_each_index<N>([&](int n) GRADSOLVE_INLINE_LAMBDA { s.k[i][n] = T(values.k[i][n]); });
       const StateOf<F, T> r = stage_residual(f, t_i, inverse_hg, u, p, known, s.k[i]);
       MatrixOf<F, L> jacobian;
-      Lu<L, N> w;
+      LuOf<F, L> w;
       factor_at_stage(f, t_i, inverse_hg, advanced(u_value, L(1), values.k[i]), p_value, jacobian,
                       w);
       static_for<num_parts<T> - 1>([&](auto direction) GRADSOLVE_INLINE_LAMBDA {
@@ -213,7 +212,7 @@ KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const 
   evaluate_stages<true, M>(f, t, t_end, u, p, s);
   Attempt<F, L> result;
   copy(solution<M>(u, h, s.k), result.u);
-  result.ratio2 = error_ratio2<M, F, L>(s.k, h, u, result.u, tol);
+  result.ratio2 = error_ratio2<M>(f, s.k, h, u, result.u, tol);
   result.num_evaluations = s.num_evaluations;
   return result;
 }
@@ -251,7 +250,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
       q = filled<N>(T(0));
     if constexpr (i > 0) {
       MatrixOf<F, T> jacobian;
-      Lu<T, N> w;
+      LuOf<F, T> w;
       factor_at_stage(f, t_i, inverse_hg, stage, p, jacobian, w);
       l[i] = filled<N>(T(0));
       if constexpr (M::b[i] != 0) axpy(coefficient<T>(M::b[i]), lambda, l[i]);

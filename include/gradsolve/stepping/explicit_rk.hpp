@@ -49,7 +49,7 @@ KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const 
         evaluate_stage(Index<M::num_solution_stages + i>{});
       });
     }
-    result.ratio2 = error_ratio2<M, F, L>(k, h, u, result.u, tol);
+    result.ratio2 = error_ratio2<M>(f, k, h, u, result.u, tol);
   } else {
     result.ratio2 = L(0);
   }
@@ -90,7 +90,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
                                                 const StageValues<Stages, F, T>& s,
                                                 const Direct& direct, StateOf<F, T>& lambda,
                                                 ParamsOf<F, T>& pbar, TimeAdjoints<T>& tbar) {
-  constexpr int N = F::num_states, S = Stages::size;
+  constexpr int S = Stages::size;
   const L h = t_end - t;
   StateOf<F, T> mu[S];
   T hbar(0), all_tbar(0);
@@ -123,16 +123,14 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
         // f may have an infinite derivative in time at t0, as sqrt(t) at 0.
         if constexpr (M::c[i] != 0) hbar = hbar + coefficient<T>(M::c[i]) * stage_tbar;
         StateOf<F, T> slope;
-        if (combine<StageRow<M, i>>(s.k, slope))
-          for_each_index<N>([&](int n)
-                                GRADSOLVE_INLINE_LAMBDA { hbar = hbar + mu[i][n] * slope[n]; });
+        if (combine<StageRow<M, i>>(s.k, slope)) hbar = hbar + dot(f, mu[i], slope);
       }
     }
   });
   if constexpr (WithTime) {
     StateOf<F, T> slope;
     combine<SolutionRow<M>>(s.k, slope);
-    for_each_index<N>([&](int n) GRADSOLVE_INLINE_LAMBDA { hbar = hbar + lambda[n] * slope[n]; });
+    hbar = hbar + dot(f, lambda, slope);
     tbar.begin = tbar.begin + all_tbar - hbar;
     tbar.end = tbar.end + hbar;
   }

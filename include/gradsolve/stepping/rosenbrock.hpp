@@ -42,7 +42,7 @@ template <class Stages, class F, class T>
   requires RosenbrockMethod<typename Stages::Method>
 struct StageValues<Stages, F, T> {
   StateOf<F, T> k[Stages::size], time_slope;
-  Lu<T, F::num_states> w;
+  LuOf<F, T> w;
 };
 
 template <bool, class M, class Stages, class F, class L, class T>
@@ -55,7 +55,7 @@ KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L
   {
     MatrixOf<F, T> jacobian;
     linearize(f, T(t), u, p, slope[0], jacobian, s.time_slope);
-    factor_step_matrix<F>(L(inverse_h * L(coefficient<L>(1 / M::gamma))), jacobian, s.w);
+    factor_step_matrix<T>(f, L(inverse_h * L(coefficient<L>(1 / M::gamma))), jacobian, s.w);
   }
   static_for<Stages::size>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
     constexpr int first = argument_of_v<M, i>;
@@ -83,7 +83,7 @@ KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const 
   evaluate_stages<true, M>(f, t, t_end, u, p, s);
   Attempt<F, L> result;
   copy(solution<M>(u, h, s.k), result.u);
-  result.ratio2 = error_ratio2<M, F, L>(s.k, h, u, result.u, tol) + s.w.zero_if_finite();
+  result.ratio2 = error_ratio2<M>(f, s.k, h, u, result.u, tol) + s.w.zero_if_finite();
   return result;
 }
 
@@ -134,9 +134,9 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
     });
     if constexpr (WithTime) {
       StateOf<F, T> sum;
-      hbar = hbar + (coefficient<T>(1 / M::gamma) * inverse_h) * dot(mass_l, s.k[i]);
-      if (combine<CouplingRow<M, i>>(s.k, sum)) hbar = hbar - inverse_h * dot(mass_l, sum);
-      if constexpr (M::d[i] != 0) hbar = hbar + coefficient<T>(M::d[i]) * dot(l, s.time_slope);
+      hbar = hbar + (coefficient<T>(1 / M::gamma) * inverse_h) * dot(f, mass_l, s.k[i]);
+      if (combine<CouplingRow<M, i>>(s.k, sum)) hbar = hbar - inverse_h * dot(f, mass_l, sum);
+      if constexpr (M::d[i] != 0) hbar = hbar + coefficient<T>(M::d[i]) * dot(f, l, s.time_slope);
     }
     if constexpr (first == i) {
       StateOf<F, T> mu;
