@@ -8,7 +8,7 @@ few trajectories need the steps that all take, and the hardest get less accuracy
   direct   gradient through the solver's operations (discretise, then optimise): exact for its steps
   adjoint  odeint_adjoint: the continuous adjoint, solved backwards; its steps ignore the parameters' gradient (seminorm).
            Lorenz solved backwards grows like exp(22 t): without a fresh start at t = 3/4, 1/2, 1/4 the sum is off by 1e-2
-A time is that of solve and gradient, eager: each step is some forty kernels. Before it, the gradient sum is compared with
+A time is that of solve and gradient, eager, so that a step is many small kernels. Before it, the gradient sum is compared with
 ours to 100*rtol. err = median relative error of u(1) of 2048 trajectories against rtol 1e-12.
 Needs torch and torchdiffeq (pip install torchdiffeq).
 """
