@@ -7,6 +7,10 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 /// What the benchmarks share: the published ensemble, and how a sweep is timed.
 namespace bench {
 
@@ -63,6 +67,33 @@ void time(benchmark::State& state, const Exec& exec, Sweep&& sweep) {
     exec.fence();
     state.SetIterationTime(timer.seconds());
   }
+}
+
+template <class View>
+auto on_host(const View& view) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+}
+
+/// Of d loss / d (the first parameter), for other programs to compare with.
+template <class View>
+double sum_of_first_column(const View& gradient) {
+  const auto host = on_host(gradient);
+  double sum = 0;
+  for (std::size_t i = 0; i < host.extent(0); ++i) sum += host(i, 0);
+  return sum;
+}
+
+/// Of the relative errors, over trajectories and components; an exact zero (u_1 and u_2 at rho = 0)
+/// has none.
+template <class View>
+double median_error(const View& states, const View& exact) {
+  const auto u = on_host(states), v = on_host(exact);
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < u.extent(0); ++i)
+    for (std::size_t j = 0; j < u.extent(1); ++j)
+      if (v(i, j) != 0) errors.push_back(std::abs(u(i, j) / v(i, j) - 1));
+  std::nth_element(errors.begin(), errors.begin() + errors.size() / 2, errors.end());
+  return errors[errors.size() / 2];
 }
 
 }  // namespace bench

@@ -12,7 +12,6 @@
 // at rtol 1e-12; `sum` is that of d loss / d rate over the ensemble, for other programs.
 #include "bench.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -112,21 +111,11 @@ struct Bench {
   }
   double gradient_sum() {
     run_gradient();
-    auto dp = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), gradient.params);
-    double sum = 0;
-    for (std::size_t i = 0; i < dp.extent(0); ++i) sum += dp(i, 0);
-    return sum;
+    return sum_of_first_column(gradient.params);
   }
   double error() const {
-    Bench<F, gradsolve::Rodas5P> exact(ensemble.size(), 1e-12);
-    auto u = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), record.states);
-    auto v = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), exact.record.states);
-    std::vector<double> errors;
-    for (std::size_t i = 0; i < u.extent(0); ++i)
-      for (std::size_t j = 0; j < u.extent(1); ++j)
-        errors.push_back(std::abs(u(i, j) - v(i, j)) / std::abs(v(i, j)));
-    std::nth_element(errors.begin(), errors.begin() + errors.size() / 2, errors.end());
-    return errors[errors.size() / 2];
+    const Bench<F, gradsolve::Rodas5P> exact(ensemble.size(), 1e-12);
+    return median_error(record.states, exact.record.states);
   }
 };
 

@@ -3,17 +3,19 @@
 
 The problem is the published GradSolve benchmark: sigma=10, beta=8/3, rho_j = linspace(0,21,n),
 y0 = (1,0,0), t in [0,1], float64, atol = 1e-3*rtol, loss = sum(y(1)^2), gradient w.r.t. rho.
-Arms, all timed as ms per jitted gradient (best of REPEATS after one warm-up, device-resident data):
+Arms, all timed as ms per jitted gradient (best of --repeats after one warm-up, device-resident data):
   diffrax      vmap(diffeqsolve(Tsit5, PIDController, RecursiveCheckpointAdjoint)), checkpoints = max_steps
   replay       scan over the recorded, zero-padded step sizes, each step under jax.checkpoint
   replay_store the same scan, all stage values stored
-Recording is timed apart (record_ms, compiled). err = median relative error of y(1) against rtol 1e-13.
-Needs jax and diffrax (pip install "jax[cuda12]" diffrax). Usage: lorenz_jax.py [--n 128,2048,32768] [--rtol 1e-4,1e-6,1e-8] [--arms diffrax,replay]
+Recording and Diffrax's solve without gradient are timed apart (record_ms, forward_ms; not with --turns), compilation is not
+timed. Before that, the gradient sum is compared with ours to 100*rtol. err = median relative error of y(1) of 2048
+trajectories against rtol 1e-12. Needs jax and diffrax (pip install "jax[cuda12]" diffrax).
 """
-import argparse, os, time
+import os
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-import jax, jax.numpy as jnp, numpy as np, diffrax
+import jax, jax.numpy as jnp, diffrax
 from functools import partial
+import common
 jax.config.update("jax_enable_x64", True)
 
 A = [[], [.161], [-.008480655492356989, .335480655492357],
@@ -40,23 +42,27 @@ def step(t, y, h, p, want_error=False):
     k.append(f(t + h, y1, p))
     return y1, h * sum(e * kk for e, kk in zip(E, k))
 
+@partial(jax.jit, static_argnames="cap")
 def record(y0, p, rtol, atol, cap):
+    """y(1), step sizes padded with zeros, steps; steps past cap are counted, not stored."""
     def one(y0, p):
-        def cond(s): return (s[0] < T1) & (s[3] < cap)
         def body(s):
             t, y, dt, n, dts = s
             h = jnp.minimum(dt, T1 - t)
             y1, e = step(t, y, h, p, True)
             err = jnp.sqrt(jnp.mean((e / (atol + rtol * jnp.maximum(jnp.abs(y), jnp.abs(y1)))) ** 2))
             ok = err <= 1.0
-            dts = jnp.where(ok, dts.at[n].set(h), dts)
+            dts = jnp.where(ok, dts.at[n].set(h, mode="drop"), dts)
             fac = jnp.clip(0.9 * jnp.maximum(err, 1e-10) ** -0.2, 0.2, 5.0)
             return jnp.where(ok, t + h, t), jnp.where(ok, y1, y), h * fac, n + ok, dts
-        s = jax.lax.while_loop(cond, body, (T0, y0, (T1 - T0) / 100, 0, jnp.zeros(cap)))
-        return s[4], s[3]
+        start = T0, y0, (T1 - T0) / 100, 0, jnp.zeros(cap)
+        _, y, _, n, dts = jax.lax.while_loop(lambda s: s[0] < T1, body, start)
+        return y, dts, n
     return jax.vmap(one)(y0, p)
 
-def replay_loss(p, y0, dts, remat):
+@partial(jax.jit, static_argnames="remat")
+@jax.grad
+def replay_gradient(p, y0, dts, remat):
     def one(y0, p, dts):
         def body(c, h):
             t, y = c
@@ -64,6 +70,7 @@ def replay_loss(p, y0, dts, remat):
         return jax.lax.scan(jax.checkpoint(body) if remat else body, (T0, y0), dts)[0][1]
     return jnp.sum(jax.vmap(one)(y0, p, dts) ** 2)
 
+@partial(jax.jit, static_argnames=("max_steps", "checkpoints"))
 def diffrax_solve(y0, p, rtol, atol, max_steps, checkpoints=None):
     def one(y0, p):
         adj = diffrax.RecursiveCheckpointAdjoint(checkpoints=checkpoints)
@@ -73,41 +80,40 @@ def diffrax_solve(y0, p, rtol, atol, max_steps, checkpoints=None):
         return s.ys[0], s.stats["num_steps"], s.stats["num_accepted_steps"]
     return jax.vmap(one)(y0, p)
 
-def best_ms(g, repeats):
-    jax.block_until_ready(g())
-    v = []
-    for _ in range(repeats):
-        t = time.perf_counter(); jax.block_until_ready(g()); v.append(time.perf_counter() - t)
-    return 1e3 * min(v)
+@partial(jax.jit, static_argnames="max_steps")
+@jax.grad
+def diffrax_gradient(p, y0, rtol, atol, max_steps):
+    return jnp.sum(diffrax_solve(y0, p, rtol, atol, max_steps, max_steps)[0] ** 2)
+
+def prepared(arm, y0, p, rtol):
+    """What the arm computes once: its gradient as a call, y(1), steps, and the call that is timed apart with its name."""
+    tol = rtol, 1e-3 * rtol
+    if arm == "diffrax":
+        first = partial(diffrax_solve, y0, p, *tol, max_steps=100000)
+        y, attempts, steps = first()
+        return partial(diffrax_gradient, p, y0, *tol, max_steps=int(attempts.max()) + 1), y, steps, first, "forward_ms"
+    first = partial(record, y0, p, *tol, cap=1024)
+    y, dts, steps = first()
+    return partial(replay_gradient, p, y0, dts[:, :int(steps.max())], remat=arm == "replay"), y, steps, first, "record_ms"
 
 def main():
-    ap = argparse.ArgumentParser()
-    ap.add_argument("--n", default="128,2048,32768"); ap.add_argument("--rtol", default="1e-4,1e-6,1e-8")
-    ap.add_argument("--arms", default="diffrax,replay,replay_store"); ap.add_argument("--repeats", type=int, default=5)
-    a = ap.parse_args(); arms = a.arms.split(",")
-    print("jax", jax.__version__, "diffrax", diffrax.__version__, jax.devices()[0].device_kind)
-    for n in map(int, a.n.split(",")):
+    arms = "diffrax", "replay", "replay_store"
+    a = common.arguments(__doc__, "128,2048,32768", "1e-4,1e-6,1e-8", (",".join(arms), arms), 5).parse()
+    software = f"jax {jax.__version__}, diffrax {diffrax.__version__}, {jax.devices()[0].device_kind}"
+    for n in a.n:
         y0 = jnp.tile(jnp.array([1.0, 0.0, 0.0]), (n, 1)); p = jnp.linspace(0.0, 21.0, n)[:, None]
-        m = min(n, 2048); idx = jnp.round(jnp.linspace(0, n - 1, m)).astype(int)
-        ref = jax.jit(partial(diffrax_solve, rtol=1e-13, atol=1e-14, max_steps=20000))(y0[idx], p[idx])[0]
-        med = lambda y: float(jnp.median(jnp.abs(y[idx] - ref) / jnp.maximum(jnp.abs(ref), 1e-30)))
-        for rtol in map(float, a.rtol.split(",")):
-            atol = 1e-3 * rtol; row = f"n={n} rtol={rtol:g}"
-            if "diffrax" in arms:
-                y, att, _ = jax.jit(partial(diffrax_solve, rtol=rtol, atol=atol, max_steps=100000))(y0, p)
-                ms = int(att.max()) + 1
-                g = jax.jit(jax.grad(lambda p: jnp.sum(diffrax_solve(y0, p, rtol, atol, ms, ms)[0] ** 2)))
-                fwd = jax.jit(partial(diffrax_solve, rtol=rtol, atol=atol, max_steps=ms))
-                row += f" | diffrax grad {best_ms(lambda: g(p), a.repeats):.3f} fwd {best_ms(lambda: fwd(y0, p), a.repeats):.3f} err {med(y):.3e}"
-            if "replay" in arms or "replay_store" in arms:
-                r = jax.jit(partial(record, rtol=rtol, atol=atol, cap=1024)); dts, na = r(y0, p)
-                S = int(na.max()); dts = dts[:, :S]
-                row += f" | steps mean {float(na.mean()):.2f} max {S} record {best_ms(lambda: r(y0, p), 3):.3f}"
-                for arm, remat in (("replay", True), ("replay_store", False)):
-                    if arm in arms:
-                        g = jax.jit(jax.value_and_grad(partial(replay_loss, remat=remat)))
-                        row += f" | {arm} grad {best_ms(lambda: g(p, y0, dts), a.repeats):.3f} sum {float(g(p, y0, dts)[1].sum()):.9f}"
-            print(row, flush=True)
+        sample = jnp.round(jnp.linspace(0, n - 1, min(n, 2048))).astype(int)
+        exact = record(y0[sample], p[sample], 1e-12, 1e-15, cap=1)[0]
+        for rtol in a.rtol:
+            for arm in a.arms:
+                gradient, y, steps, first, name = prepared(arm, y0, p, rtol)
+                total = float(gradient().sum())
+                common.validate("lorenz", n, total, 100 * rtol)
+                call = lambda f: lambda: jax.block_until_ready(f())
+                apart = {} if a.turns else {name: common.best_ms(call(first), a.repeats)}
+                common.report(a, call(gradient), problem="lorenz", n=n, rtol=rtol, arm=arm, method="tsit5",
+                              accepted_mean=float(steps.mean()), accepted_max=int(steps.max()),
+                              err=float(jnp.nanmedian(jnp.abs(y[sample] / exact - 1))), grad_sum=total, software=software, **apart)
 
 if __name__ == "__main__":
     main()
