@@ -5,9 +5,24 @@
 
 #include <benchmark/benchmark.h>
 
+#include <fstream>
 #include <sstream>
 
 namespace {
+
+/// "NVIDIA H200", or what Linux says of the first processor.
+template <class Exec>
+std::string device_name() {
+  const Exec exec;
+  if constexpr (requires { exec.cuda_device_prop(); }) {
+    return exec.cuda_device_prop().name;
+  } else {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+    return "unknown";
+  }
+}
 
 void add_context() {
   std::ostringstream configuration;
@@ -22,6 +37,8 @@ void add_context() {
   }
   benchmark::AddCustomContext("gradsolve", GRADSOLVE_VERSION);
   benchmark::AddCustomContext("compiler", __VERSION__);
+  benchmark::AddCustomContext("flags", GRADSOLVE_BUILD);
+  benchmark::AddCustomContext("device", device_name<Kokkos::DefaultExecutionSpace>());
   benchmark::AddCustomContext("execution_space", Kokkos::DefaultExecutionSpace::name());
 }
 

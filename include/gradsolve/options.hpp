@@ -88,6 +88,10 @@ struct Options {
   /// record_and_gradient() and make_solution().
   bool keep_states : 1 = false;
 
+  /// Trajectories of like step counts share a slice (mesh.hpp); false: neighbours do, which costs
+  /// padding unless the ensemble is in order. Heeded where a mesh is laid out.
+  bool sort : 1 = true;
+
   Rerecord rerecord = Rerecord::when_stale;
   float stale_ratio = 4;  ///< Error over tolerance.
 

@@ -87,7 +87,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
   };
   auto lay_out = [&](double slack) {
     out.mesh.planned = false;  // where memory runs out
-    plan(exec, out.mesh, out.num_steps, slack);
+    plan(exec, out.mesh, out.num_steps, options.sort, slack);
     reserve(exec, out.mesh.ends, std::size_t(out.mesh.total_rows) * out.mesh.width,
             "gradsolve::Mesh::ends");
     out.mesh.planned = true;

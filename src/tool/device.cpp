@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "device.hpp"
 
+#include "backends.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #include <fstream>
@@ -39,9 +41,16 @@ KokkosScope::KokkosScope() {
 }
 KokkosScope::~KokkosScope() { Kokkos::finalize(); }
 
-std::string device_text() {
-  const Exec exec;
-  return std::string(exec.name()) + ", " + hardware_name(exec);
+std::string device_text() { return device_text(name_of_backend<Exec>()); }
+
+std::string device_text(const std::string& backend) {
+  std::string text;
+  for_each_backend([&]<class Space>(std::type_identity<Space>) {
+    if (name_of_backend<Space>() != backend) return;
+    const Space exec;
+    text = std::string(exec.name()) + ", " + hardware_name(exec);
+  });
+  return text;
 }
 
 std::string kokkos_text() {

@@ -17,6 +17,8 @@ class KokkosScope {
 /// Where the sweeps run: "Cuda, NVIDIA H200" or "OpenMP, 8 threads on AMD EPYC 9654". Needs Kokkos
 /// to be initialised.
 std::string device_text();
+/// The same of a back end of this build, "cuda" or "openmp".
+std::string device_text(const std::string& backend);
 
 /// "Kokkos 5.0.2, OpenMP"
 std::string kokkos_text();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "../io/bad_input.hpp"
+#include "ablation/ablate.hpp"
+#include "ablation/grid.hpp"
 #include "arguments.hpp"
 #include "device.hpp"
+#include "exit_code.hpp"
 #include "output.hpp"
 #include "report.hpp"
 
@@ -14,8 +17,6 @@
 namespace gradsolve::tool {
 
 namespace {
-
-enum ExitCode { success = 0, failed = 1, bad_input = 2, broken = 3 };
 
 constexpr const char* exit_codes =
     "Exit status: 0 success; 1 some trajectory did not reach t1, or the check disagrees;\n"
@@ -79,6 +80,29 @@ void add_output_options(CLI::App& command, Arguments& a) {
   command.add_option("--csv", a.csv, "File of first parameter, loss and derivative, to plot");
 }
 
+void add_ablate_options(CLI::App& command, AblateArguments& a) {
+  for (const AxisHelp& axis : axes_help())
+    command
+        .add_option_function<std::string>(
+            "--" + axis.name,
+            [&a, name = axis.name](const std::string& values) { a.axes[name] = values; }, axis.text)
+        ->type_name("A,B,...")
+        ->default_str(axis.initial);
+  command.add_flag("--one-at-a-time", a.one_at_a_time,
+                   "The first value of each axis, and what differs from them in one");
+  command.add_option("--min-time", a.min_time,
+                     "Seconds that a cell is repeated for, after a warm-up and three times at "
+                     "least; by default 0.5");
+  command.add_option("--json", a.json,
+                     "File of all that was measured and where; written after each cell");
+  command.add_option("--resume", a.resume, "Go on with such a file: measures the missing cells");
+  command.add_option("--picture", a.picture, "Draw the effects with gnuplot: .png, .svg or .pdf");
+  command
+      .add_option("--join", a.join,
+                  "Two such files, of two machines or back ends: prints the ratios of their cells")
+      ->expected(2);
+}
+
 int run_gradient(const Arguments& a) {
   const SystemEntry& system = find_system(a.system);
   const Settings settings = make_settings(a, system);
@@ -135,6 +159,10 @@ int run(int argc, char** argv) {
   }
   add_observation_options(gradient, a);
   add_output_options(gradient, a);
+  AblateArguments ablation;
+  CLI::App& ablate = *app.add_subcommand(
+      "ablate", "Time the gradient of the Lorenz ensemble with each of its ideas left out");
+  add_ablate_options(ablate, ablation);
   const CLI::App& list_systems = *app.add_subcommand("systems", "List the built-in systems");
   const CLI::App& list_methods = *app.add_subcommand("methods", "List the methods");
 
@@ -146,10 +174,12 @@ int run(int argc, char** argv) {
   }
   if (gradient) return run_gradient(a);
   if (check) return run_check(a);
+  if (ablate) return run_ablate(ablation, {argv, argv + argc});
   if (list_systems) std::cout << systems_table();
   if (list_methods) std::cout << methods_table();
   if (app.get_subcommands().empty())
-    throw io::BadInput("expected gradient, check, systems or methods (see gradsolve --help)");
+    throw io::BadInput(
+        "expected gradient, check, ablate, systems or methods (see gradsolve --help)");
   return success;
 }
 

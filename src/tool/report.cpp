@@ -4,25 +4,14 @@
 #include "json.hpp"
 #include "methods.hpp"
 #include "statistics.hpp"
+#include "text.hpp"
 #include "typed.hpp"
 
-#include <cstdarg>
 #include <cstdio>
 
 namespace gradsolve::tool {
 
 namespace {
-
-/// Appends a line, printf's way: tables want columns.
-__attribute__((format(printf, 2, 3))) void add(std::string& text, const char* format, ...) {
-  char line[512];
-  va_list values;
-  va_start(values, format);
-  std::vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  text += line;
-  text += '\n';
-}
 
 std::string steps_text(const Options& o) {
   char text[128];

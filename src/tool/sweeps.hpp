@@ -3,6 +3,7 @@
 
 #include "methods.hpp"
 #include "problem.hpp"
+#include "sum_of_squares.hpp"
 #include <gradsolve/check_gradient.hpp>
 #include <gradsolve/gradient.hpp>
 #include <gradsolve/memory_plan.hpp>
@@ -20,15 +21,6 @@ template <class S>
 using DeviceMatrix = Kokkos::View<S**, Kokkos::LayoutLeft, Exec::memory_space>;
 template <class S>
 using DeviceVector = Kokkos::View<S*, Exec::memory_space>;
-
-struct SumOfSquares {
-  template <class T, int N>
-  KOKKOS_FUNCTION T operator()(const State<T, N>& u) const {
-    T sum = u[0] * u[0];
-    for (int i = 1; i < N; ++i) sum = sum + u[i] * u[i];
-    return sum;
-  }
-};
 
 template <class S>
 DeviceMatrix<S> to_device(const std::vector<double>& values, std::size_t rows) {

@@ -28,8 +28,8 @@ struct Outcome {
 };
 
 template <int Width = 0, class F, class E>
-Outcome solve(const F& f, const E& ensemble) {
-  const auto recorded = record<Width>(Exec(), f, Tsit5{}, ensemble, tight);
+Outcome solve(const F& f, const E& ensemble, const Options& options = tight) {
+  const auto recorded = record<Width>(Exec(), f, Tsit5{}, ensemble, options);
   const auto replayed = replay_with_error_ratio<Width>(Exec(), f, recorded, ensemble);
   const auto slopes = gradient<Width>(Exec(), f, recorded, ensemble, SquaredNorm{});
   const auto tangent =
@@ -96,6 +96,20 @@ TEST(Invariance, OrderOfTheTrajectoriesDoesNotMatter) {
   const Outcome straight = solve(LotkaVolterra{}, inputs.ensemble(0.0, t1));
   const Outcome shuffled = solve(LotkaVolterra{}, choose(inputs, order).ensemble(0.0, t1));
   for (int i = 0; i < n; ++i) expect_same_row(shuffled, i, straight, order[i]);
+}
+
+TEST(Invariance, SortingDoesNotMatter) {
+  const auto inputs = uneven(5000);
+  const auto ensemble = inputs.ensemble(0.0, t1);
+  Options unsorted = tight;
+  unsorted.sort = false;
+  expect_same(solve(LotkaVolterra{}, ensemble, unsorted), solve(LotkaVolterra{}, ensemble));
+
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, unsorted);
+  const auto order = on_host(recorded.mesh.order);
+  for (int i = 0; i < ensemble.size(); ++i) EXPECT_EQ(order(i), i);
+  const auto sorted = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
+  EXPECT_LT(sorted.mesh.total_rows, recorded.mesh.total_rows);
 }
 
 TEST(Invariance, LayoutOfTheInputsDoesNotMatter) {

@@ -24,7 +24,7 @@ lorenz() {
 refuses "did you mean 'lorenz'?" gradient --system lorentz
 refuses "lotka_volterra" gradient --system nothing_like_it
 refuses "--system" gradient
-refuses "expected gradient, check, systems or methods"
+refuses "expected gradient, check, ablate, systems or methods"
 refuses "nonsense" nonsense
 refuses "--nonsense" gradient --system lorenz --nonsense
 lorenz "did you mean 'tsit5'?" --method tsit

@@ -87,11 +87,10 @@ void reserve(const Exec& exec, View& view, std::size_t size, const std::string& 
   }
 }
 
-/// Sorts and slices. Slices have `slack` (a share of their rows) to spare, for the next record into
-/// the same mesh. Synchronises exec.
+/// Puts trajectories of like numbers of steps side by side.
 template <class Exec, class Scalar, class MemorySpace>
-void plan(const Exec& exec, Mesh<Scalar, MemorySpace>& mesh,
-          const Kokkos::View<int*, MemorySpace>& num_steps, double slack) {
+void sort_by_steps(const Exec& exec, const Mesh<Scalar, MemorySpace>& mesh,
+                   const Kokkos::View<int*, MemorySpace>& num_steps) {
   const int num_lanes = mesh.num_slices * mesh.width;
   const int num_windows = (num_lanes + sort_window - 1) / sort_window;
   using Sort = SortWindow<MemorySpace>;
@@ -101,6 +100,14 @@ void plan(const Exec& exec, Mesh<Scalar, MemorySpace>& mesh,
   Policy policy(exec, num_windows, Kokkos::AUTO);
   policy.set_scratch_size(0, Kokkos::PerTeam(scratch));
   Kokkos::parallel_for("gradsolve::plan::sort", policy, sort);
+}
+
+/// Sorts, where asked to, and slices. Slices have `slack` (a share of their rows) to spare, for the
+/// next record into the same mesh. Synchronises exec.
+template <class Exec, class Scalar, class MemorySpace>
+void plan(const Exec& exec, Mesh<Scalar, MemorySpace>& mesh,
+          const Kokkos::View<int*, MemorySpace>& num_steps, bool sort, double slack) {
+  if (sort) sort_by_steps(exec, mesh, num_steps);
 
   SliceRows<MemorySpace> rows{mesh.width, slack, num_steps, mesh.order, mesh.first_row};
   const Kokkos::RangePolicy<Exec> slices(exec, 0, mesh.num_slices);
