@@ -44,7 +44,7 @@ def short_name(kernel):
         name = re.sub(r"^void |\(.*$", "", kernel)
     if "gradsolve::" not in name:
         return None
-    name = re.sub(r"\b(gradsolve|Kokkos)::", "", name).replace("(anonymous namespace)::", "")
+    name = re.sub(r"\b(gradsolve|Kokkos)::", "", name).replace("kernels::", "")
     name = re.sub(r"(\d)u\b", r"\1", name)
     return re.sub(r"\s*([<>,&*(){}])\s*", r"\1", name)
 
