@@ -10,6 +10,9 @@ namespace gradsolve::tool {
 template <class M, class F, class L>
 struct KeepStatesKernel {
   using S = ScalarOf<L>;
+  using System = F;
+  using Method = M;
+  using Number = L;
   static constexpr int N = F::num_states;
 
   F f;
@@ -20,7 +23,8 @@ struct KeepStatesKernel {
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    detail::for_slice<L>(team, mesh.num_slices, [&](int slice, int lane) { replay(slice, lane); });
+    detail::for_slice(*this, team,
+                      [](const auto& kernel, int slice, int lane) { kernel.replay(slice, lane); });
   }
 
   KOKKOS_FUNCTION GRADSOLVE_FLATTEN void replay(int slice, int first_lane) const {
@@ -50,8 +54,7 @@ void gradient_in_two_launches(const Exec& exec, const F& system,
   reserve(exec, record.kept, states * F::num_states, "gradsolve_tool::kept");
   const KeepStatesKernel<M, F, L> kernel{system, inputs_of(ensemble), MeshAccess(record.mesh),
                                          strided(record.states), record.kept.data()};
-  Kokkos::parallel_for("gradsolve_tool::keep_states", slice_policy(exec, record.mesh.num_slices),
-                       kernel);
+  launch_slices("gradsolve_tool::keep_states", exec, record.mesh.num_slices, kernel);
   reverse_sweep<false, Width>("ablate", exec, system, record, ensemble)
       .on_kept_states()
       .run(seed_of<F>("ablate", loss, ensemble), true, out);
