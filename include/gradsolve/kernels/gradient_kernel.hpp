@@ -82,9 +82,9 @@ struct GradientKernel {
     if constexpr (with_weights) {
       // In a fixed order, as their sums.
       S* scratch = nullptr;
-      if constexpr (F::Sums::scratch_bytes > 0)
-        scratch = static_cast<S*>(
-            team.thread_scratch(0).get_shmem_aligned(F::Sums::scratch_bytes, sizeof(S)));
+      constexpr std::size_t bytes = F::Sums::scratch_bytes;
+      if constexpr (bytes > 0)
+        scratch = static_cast<S*>(team.thread_scratch(0).get_shmem_aligned(bytes, sizeof(S)));
       for (int slice = slot; slice < mesh.num_slices; slice += keep.num_slots)
         Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, threads), [&](int thread) {
           GradientKernel bound(*this);

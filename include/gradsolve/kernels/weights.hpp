@@ -72,7 +72,7 @@ template <class S, int Threads>
   requires(Threads > 1)
 class SliceSums<S, Threads> {
   static constexpr int most_rows = 16, most_columns = 32;
-  static constexpr int power_of_two(int n, int most) {
+  static KOKKOS_FUNCTION constexpr int power_of_two(int n, int most) {
     int p = 1;
     while (p < n && p < most) p *= 2;
     return p;
@@ -101,19 +101,20 @@ class SliceSums<S, Threads> {
 
   KOKKOS_FORCEINLINE_FUNCTION void add(int k, S v) const {
     const S sum = sum_of_slice<Threads>(counts_ ? v : S(0));
-    if (thread_ == 0) sums_[k] += sum;
+    if (thread_ == 0) in_global_memory(sums_)[k] += sum;
   }
   template <int M>
   KOKKOS_FORCEINLINE_FUNCTION void add(int k, const Vector<S, M>& v) const {
     constexpr int rows = power_of_two(M, most_rows);
+    S* const scratch = in_scratch(scratch_);
     GRADSOLVE_KEEP_LOOP
     for (int first = 0; first < M; first += rows) {
-      put<rows>(v, first, scratch_);
+      put<rows>(v, first, scratch);
       sync_slice<Threads>();
       if (thread_ < rows && first + thread_ < M) {
         S sum(0);
-        for (int t = 0; t < Threads; ++t) sum += scratch_[t * apart(rows) + thread_];
-        sums_[k + first + thread_] += sum;
+        for (int t = 0; t < Threads; ++t) sum += scratch[t * apart(rows) + thread_];
+        in_global_memory(sums_)[k + first + thread_] += sum;
       }
       sync_slice<Threads>();
     }
@@ -122,15 +123,15 @@ class SliceSums<S, Threads> {
   KOKKOS_FORCEINLINE_FUNCTION void add_outer(int k, const Vector<S, M>& a,
                                              const Vector<S, N>& b) const {
     constexpr int rows = power_of_two(M, most_rows), columns = power_of_two(N, most_columns);
-    S* const right = scratch_ + Threads * apart(rows);
+    S *const left = in_scratch(scratch_), *const right = left + Threads * apart(rows);
     GRADSOLVE_KEEP_LOOP
     for (int i = 0; i < M; i += rows) {
-      put<rows>(a, i, scratch_);
+      put<rows>(a, i, left);
       GRADSOLVE_KEEP_LOOP
       for (int j = 0; j < N; j += columns) {
         put<columns>(b, j, right);
         sync_slice<Threads>();
-        add_products<M, N, rows, columns>(k, i, j, right);
+        add_products<M, N, rows, columns>(k, i, j, left, right);
         sync_slice<Threads>();
       }
     }
@@ -148,7 +149,7 @@ class SliceSums<S, Threads> {
   /// Rows by columns weights, of which each thread has a rectangle.
   template <int M, int N, int Rows, int Columns>
   KOKKOS_FORCEINLINE_FUNCTION void add_products(int k, int first_row, int first_column,
-                                                const S* right) const {
+                                                const S* left, const S* right) const {
     constexpr int each = Rows * Columns > Threads ? Rows * Columns / Threads : 1;
     constexpr int wide = each < 4 ? (each < Columns ? each : Columns) : (4 < Columns ? 4 : Columns);
     constexpr int high = each / wide, across = Columns / wide;
@@ -159,17 +160,18 @@ class SliceSums<S, Threads> {
 #pragma unroll 2
 #endif
     for (int t = 0; t < Threads; ++t) {
-      const S* const x = scratch_ + t * apart(Rows) + row;
+      const S* const x = left + t * apart(Rows) + row;
       const S* const y = right + t * apart(Columns) + column;
       static_for<high>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
         static_for<wide>(
             [&](auto j) GRADSOLVE_INLINE_LAMBDA { sum[i * wide + j] += x[i] * y[j]; });
       });
     }
+    S* const sums = in_global_memory(sums_) + k;
     static_for<high>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
       static_for<wide>([&](auto j) GRADSOLVE_INLINE_LAMBDA {
         const int m = first_row + row + i, n = first_column + column + j;
-        if (m < M && n < N) sums_[k + m * N + n] += sum[i * wide + j];
+        if (m < M && n < N) sums[m * N + n] += sum[i * wide + j];
       });
     });
   }
@@ -179,12 +181,25 @@ class SliceSums<S, Threads> {
   bool counts_ = true;
 };
 
+/// Whether a system adds derivatives in its weights to such sums.
+template <class F, class T, class Sums>
+concept HasVjpWithWeights =
+    requires(const F f, const T t, const State<T, F::num_states> u,
+             const Params<T, F::num_params> p, const Sums weights_bar) {
+      {
+        f.vjp(t, u, p, u, weights_bar)
+      } -> std::convertible_to<Cotangents<T, F::num_states, F::num_params>>;
+    };
+
 /// A system with weights as the reverse sweep sees it: its vjp adds to the sums of its thread.
 template <class F, class L, int Threads>
 struct SummingSystem : F {
   static constexpr int threads = Threads;
   using Sums = SliceSums<L, Threads>;
   using S = ScalarOf<L>;
+  static_assert(HasVjpWithWeights<F, L, Sums>,
+                "a system with weights has a member template vjp(t, u, p, w, weights_bar) -> "
+                "Cotangents<T, N, P>");
 
   S* sums;     // (slots, weights, Sums::numbers_a_weight); then: of this thread
   S* scratch;  // of this slice
@@ -206,13 +221,6 @@ struct SummingSystem : F {
     for_each_index<N>(
         [&](int i) GRADSOLVE_INLINE_LAMBDA { counts = counts || w[i] != L(0); });
     const Sums weights_bar = Sums(sums, scratch, thread).where(counts);
-    static_assert(
-        requires {
-          {
-            F::vjp(t, u, p, w, weights_bar)
-          } -> std::convertible_to<Cotangents<L, N, P>>;
-        },
-        "a system with weights has a member vjp(t, u, p, w, weights_bar) -> Cotangents<T, N, P>");
     Cotangents<L, N, P> c = F::vjp(t, u, p, w, weights_bar);
     for_each_index<N>(
         [&](int i) GRADSOLVE_INLINE_LAMBDA { c.u[i] = select(counts, c.u[i], L(0)); });

@@ -49,6 +49,23 @@ KOKKOS_FORCEINLINE_FUNCTION S sum_of_slice(S x) {
   return x;
 }
 
+/// What points to team scratch, and to global memory: nvcc would ask at every access, otherwise,
+/// in a function that is called.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION S* in_scratch(S* pointer) {
+#if defined(__CUDA_ARCH__)
+  __builtin_assume(__isShared(pointer));
+#endif
+  return pointer;
+}
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION S* in_global_memory(S* pointer) {
+#if defined(__CUDA_ARCH__)
+  __builtin_assume(__isGlobal(pointer));
+#endif
+  return pointer;
+}
+
 /// A number that no thread writes during the kernel, and that all threads read at once.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S load_uniform(const S* from) {
