@@ -35,11 +35,11 @@ struct Gradient {
   Matrix save_times;  ///< (n, saves) d loss / d save time; NaN where a ragged list has none.
 
   struct Workspace {
-    Numbers buffer;       // states of the slices in flight
-    Matrix params_each;   // (n, P) before they are summed
-    Matrix product_each;  // likewise, of a Hessian-vector product
-    Matrix partial;       // partial sums
-    Numbers weights_each; // of each slot
+    Numbers buffer;        // states of the slices in flight
+    Matrix params_each;    // (n, P) before they are summed
+    Matrix product_each;   // likewise, of a Hessian-vector product
+    Matrix partial;        // partial sums
+    Numbers weights_each;  // of each slot
     Kokkos::View<int*, MemorySpace> partial_left_out;
     detail::MovedMesh<Scalar, MemorySpace> moved;
     Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object

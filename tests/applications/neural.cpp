@@ -38,10 +38,9 @@ TEST_F(NeuralSpiral, DataAndPredictions) {
   const SpiralData spiral(exec, 0, 8);
   const auto u0 = on_host(spiral.ensemble.states());
   const auto data = on_host(spiral.data);
-  const auto predicted =
-      on_host(gradsolve::record(exec, system, gradsolve::Tsit5{}, spiral.ensemble, spiral.times,
-                                options)
-                  .saved);
+  const auto predicted = on_host(
+      gradsolve::record(exec, system, gradsolve::Tsit5{}, spiral.ensemble, spiral.times, options)
+          .saved);
   for (int i = 0; i < 8; ++i) {
     const auto& member = reference["members"][i];
     EXPECT_EQ(u0(i, 0), double(member["y0"][0]));

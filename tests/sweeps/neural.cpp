@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-
 #include <support/ensembles.hpp>
 #include <support/host.hpp>
 #include <support/reference.hpp>
@@ -140,12 +139,10 @@ struct Oracle {
     v.t0 = 0;
     v.t1 = 1;
     for (double t : saves) v.saves.push_back(t);
-    if (saves.empty())
-      return Norm{}(reference::final_state<M, OnHost, Real>(f, ends[i], 0, 1, v));
+    if (saves.empty()) return Norm{}(reference::final_state<M, OnHost, Real>(f, ends[i], 0, 1, v));
     Real sum = 0;
     const auto states = reference::saved_states<M, OnHost, Real>(f, ends[i], 0, 1, v);
-    for (std::size_t k = 0; k < saves.size(); ++k)
-      sum += Norm{}(states[k]) * (1 + Real(saves[k]));
+    for (std::size_t k = 0; k < saves.size(); ++k) sum += Norm{}(states[k]) * (1 + Real(saves[k]));
     return sum;
   }
 
@@ -295,8 +292,8 @@ TEST(NeuralSweep, FailedTrajectoriesContributeNothing) {
       Kokkos::deep_copy(Kokkos::subview(with_bad.u0, i, 0), i == 20 ? HUGE_VAL : nan_value);
   const auto ensemble = with_bad.ensemble(0.0, 1.0);
   for (const auto& at : {std::vector<double>{}, saves})
-    expect_gradient_in_weights<Tsit5, BlockOnHost<Small>>(
-        system, with_bad, at, options, 1e-10, [&](int i) { return !bad(i); });
+    expect_gradient_in_weights<Tsit5, BlockOnHost<Small>>(system, with_bad, at, options, 1e-10,
+                                                          [&](int i) { return !bad(i); });
 
   // Recorded in good health, and replayed from bad starts.
   const auto recorded = record(Exec(), system, Tsit5{}, alone, options);

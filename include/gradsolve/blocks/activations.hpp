@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gradsolve/ad/dual.hpp>
+#include <gradsolve/blocks/exponential.hpp>
 
 /// Activations y = s(z) of a Dense layer: a struct with value(z) and the derivative slope(z, y).
 /// Where needs_input is false, slope() gets no z to look at: the layer keeps y alone, and would
@@ -26,8 +27,14 @@ struct Tanh {
   static constexpr bool needs_input = false;
   template <class T>
   static KOKKOS_FORCEINLINE_FUNCTION T value(const T& z) {
-    using gradsolve::tanh;
-    return tanh(z);
+    using gradsolve::abs, gradsolve::select, gradsolve::tanh;
+    if constexpr (detail::Plain<T>) {
+      const detail::Exponential<T> e(T(-2) * abs(z));
+      const T y = detail::quotient(T(-e.minus_one), T(T(2) + e.minus_one));
+      return select(z < T(0), -y, y);
+    } else {
+      return tanh(z);
+    }
   }
   template <class T>
   static KOKKOS_FORCEINLINE_FUNCTION T slope(const T&, const T& y) {
@@ -46,7 +53,10 @@ struct Softplus {
   template <class T>
   static KOKKOS_FORCEINLINE_FUNCTION T slope(const T&, const T& y) {
     using gradsolve::expm1;
-    return -expm1(-y);
+    if constexpr (detail::Plain<T>)
+      return -detail::Exponential<T>(-y).minus_one;
+    else
+      return -expm1(-y);
   }
 };
 
@@ -67,8 +77,13 @@ struct Swish {
   template <class T>
   static KOKKOS_FORCEINLINE_FUNCTION T sigmoid(const T& z) {
     using gradsolve::abs, gradsolve::exp, gradsolve::select;
-    const T e = exp(-abs(z));  // never overflows
-    return select(z < T(0), e, T(1)) / (T(1) + e);
+    if constexpr (detail::Plain<T>) {
+      const T e = detail::Exponential<T>(-abs(z)).value;
+      return detail::quotient(T(select(z < T(0), e, T(1))), T(T(1) + e));
+    } else {
+      const T e = exp(-abs(z));  // never overflows
+      return select(z < T(0), e, T(1)) / (T(1) + e);
+    }
   }
 };
 

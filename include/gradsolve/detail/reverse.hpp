@@ -152,8 +152,7 @@ class ReverseSweep {
   auto summing_system(int num_slots, Gradient<Scalar, MemorySpace>& out) const {
     if constexpr (HasWeights<F>) {
       auto& each = out.workspace.weights_each;
-      resize(exec_, each,
-             std::size_t(num_slots) * F::num_weights * Summing::Sums::numbers_a_weight,
+      resize(exec_, each, std::size_t(num_slots) * F::num_weights * Summing::Sums::numbers_a_weight,
              "gradsolve::Gradient::weights_each");
       Kokkos::deep_copy(exec_, each, Scalar(0));
       return Summing{system_, each.data(), nullptr, 0};

@@ -338,8 +338,8 @@ struct GradientKernel {
   }
   KOKKOS_FORCEINLINE_FUNCTION void zero_failed(const Cotangent& bar, StateOf<F, T>& w) const {
     if constexpr (with_weights)
-      for_each_index<N>(
-          [&](int i) GRADSOLVE_INLINE_LAMBDA { w[i] = select(bar.counts, w[i], T(0)); });
+      for_each_index<N>([&](int i)
+                            GRADSOLVE_INLINE_LAMBDA { w[i] = select(bar.counts, w[i], T(0)); });
   }
 
   /// Whether the condition holds for any of the trajectories that must take the same way: those of

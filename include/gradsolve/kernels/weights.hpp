@@ -56,8 +56,7 @@ class SliceSums {
     for (int i = 0; i < M; ++i) {
       const L ai = select(counts_, a[i], L(0));
       S* const sum = sums_ + (k + i * N) * width;
-      for (int j = 0; j < N; ++j)
-        store(sum + j * width, L(load<L>(sum + j * width) + ai * row[j]));
+      for (int j = 0; j < N; ++j) store(sum + j * width, L(load<L>(sum + j * width) + ai * row[j]));
     }
   }
 
@@ -163,8 +162,7 @@ class SliceSums<S, Threads> {
       const S* const x = left + t * apart(Rows) + row;
       const S* const y = right + t * apart(Columns) + column;
       static_for<high>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-        static_for<wide>(
-            [&](auto j) GRADSOLVE_INLINE_LAMBDA { sum[i * wide + j] += x[i] * y[j]; });
+        static_for<wide>([&](auto j) GRADSOLVE_INLINE_LAMBDA { sum[i * wide + j] += x[i] * y[j]; });
       });
     }
     S* const sums = in_global_memory(sums_) + k;
@@ -183,13 +181,12 @@ class SliceSums<S, Threads> {
 
 /// Whether a system adds derivatives in its weights to such sums.
 template <class F, class T, class Sums>
-concept HasVjpWithWeights =
-    requires(const F f, const T t, const State<T, F::num_states> u,
-             const Params<T, F::num_params> p, const Sums weights_bar) {
-      {
-        f.vjp(t, u, p, u, weights_bar)
-      } -> std::convertible_to<Cotangents<T, F::num_states, F::num_params>>;
-    };
+concept HasVjpWithWeights = requires(const F f, const T t, const State<T, F::num_states> u,
+                                     const Params<T, F::num_params> p, const Sums weights_bar) {
+  {
+    f.vjp(t, u, p, u, weights_bar)
+  } -> std::convertible_to<Cotangents<T, F::num_states, F::num_params>>;
+};
 
 /// A system with weights as the reverse sweep sees it: its vjp adds to the sums of its thread.
 template <class F, class L, int Threads>
@@ -218,15 +215,14 @@ struct SummingSystem : F {
       const State<L, F::num_states>& w) const {
     constexpr int N = F::num_states, P = F::num_params;
     MaskOf<L> counts(false);
-    for_each_index<N>(
-        [&](int i) GRADSOLVE_INLINE_LAMBDA { counts = counts || w[i] != L(0); });
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { counts = counts || w[i] != L(0); });
     const Sums weights_bar = Sums(sums, scratch, thread).where(counts);
     Cotangents<L, N, P> c = F::vjp(t, u, p, w, weights_bar);
-    for_each_index<N>(
-        [&](int i) GRADSOLVE_INLINE_LAMBDA { c.u[i] = select(counts, c.u[i], L(0)); });
+    for_each_index<N>([&](int i)
+                          GRADSOLVE_INLINE_LAMBDA { c.u[i] = select(counts, c.u[i], L(0)); });
     if constexpr (P > 0)
-      for_each_index<P>(
-          [&](int i) GRADSOLVE_INLINE_LAMBDA { c.p[i] = select(counts, c.p[i], L(0)); });
+      for_each_index<P>([&](int i)
+                            GRADSOLVE_INLINE_LAMBDA { c.p[i] = select(counts, c.p[i], L(0)); });
     return c;
   }
 };
@@ -237,7 +233,8 @@ inline constexpr bool sums_weights_v = false;
 template <class F, class L, int Threads>
 inline constexpr bool sums_weights_v<SummingSystem<F, L, Threads>> = true;
 
-/// Adds to the sums of slots 0, 1, ... `num_groups` - 1 those of the slots num_groups, 2 num_groups,
+/// Adds to the sums of slots 0, 1, ... `num_groups` - 1 those of the slots num_groups, 2
+/// num_groups,
 /// ... further on.
 template <class S>
 struct SumSlots {
