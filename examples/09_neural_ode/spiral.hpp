@@ -3,11 +3,13 @@
 
 #include <gradsolve/gradsolve.hpp>
 
+#include <cmath>
 #include <common/ensemble.hpp>
 #include <common/hash.hpp>
 #include <vector>
 
-/// A net learns the field of a spiral from trajectories: the problem of R. T. Q. Chen et al. (2018).
+/// A net learns the field of a spiral from trajectories: the problem of R. T. Q. Chen et al.
+/// (2018).
 namespace examples {
 
 /// The truth: u' = A u^3, power by component.
@@ -23,9 +25,9 @@ struct Spiral {
 
 /// What learns it: 354 weights for 16 hidden units.
 template <int Hidden>
-using SpiralNet =
-    gradsolve::Chain<gradsolve::Dense<2, Hidden, gradsolve::Tanh>,
-                     gradsolve::Dense<Hidden, Hidden, gradsolve::Tanh>, gradsolve::Dense<Hidden, 2>>;
+using SpiralNet = gradsolve::Chain<gradsolve::Dense<2, Hidden, gradsolve::Tanh>,
+                                   gradsolve::Dense<Hidden, Hidden, gradsolve::Tanh>,
+                                   gradsolve::Dense<Hidden, 2>>;
 
 /// W uniform in +- sqrt(6 / (inputs + outputs)), b in +- 0.1.
 inline Column draw_weights(const std::vector<int>& sizes) {
