@@ -280,6 +280,21 @@ TEST(NeuralSweep, WithCheckpoints) {
   EXPECT_TRUE(same_bits_everywhere(g.weights, expected.weights));
 }
 
+TEST(NeuralSweep, InChunks) {
+  const BlockSystem<Small> system(draw_weights<double>(Small::num_weights));
+  const auto inputs = draw_inputs<double>(5000, 0);
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  const Options few{.rtol = 1e-2, .atol = 1e-2};
+  const auto recorded = record(Exec(), system, Tsit5{}, ensemble, few);
+  const auto expected = as_real(gradient(Exec(), system, recorded, ensemble, Norm{}).weights);
+  ChunkedGradient<double, Memory> out;
+  record_and_gradient_in_chunks(Exec(), system, Tsit5{}, ensemble, few, Norm{}, out);
+  EXPECT_EQ(out.num_chunks, 2);
+  const auto computed = as_real(out.weights);
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    EXPECT_LE(relative_difference(computed[k], expected[k], 1.0L), 1e-12) << k;
+}
+
 /// What fails contributes nothing, and leaves its neighbours in the slice as they are.
 TEST(NeuralSweep, FailedTrajectoriesContributeNothing) {
   const BlockSystem<Small> system(draw_weights<double>(Small::num_weights));

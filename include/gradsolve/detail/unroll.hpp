@@ -25,9 +25,9 @@
 #endif
 
 // A loop that stays one: what nvcc, and g++ at -O3, would unroll for the worse.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define GRADSOLVE_KEEP_LOOP _Pragma("unroll 1")
-#elif defined(__GNUC__) && !defined(__clang__)
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define GRADSOLVE_KEEP_LOOP _Pragma("GCC unroll 1")
 #else
 #define GRADSOLVE_KEEP_LOOP

@@ -155,7 +155,7 @@ class SliceSums<S, Threads> {
     const int row = thread_ / across * high, column = thread_ % across * wide;
     if (row >= Rows) return;
     Vector<S, high * wide> sum = filled<high * wide>(S(0));
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #pragma unroll 2
 #endif
     for (int t = 0; t < Threads; ++t) {
