@@ -33,6 +33,19 @@ struct SquaredNorm {
   }
 };
 
+/// u' = net(u), 64 hidden units.
+using Net = gradsolve::Chain<gradsolve::Dense<3, 64, gradsolve::Tanh>,
+                             gradsolve::Dense<64, 64, gradsolve::Tanh>, gradsolve::Dense<64, 3>>;
+
+struct SumAtSaves {
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const gradsolve::State<T, 3>& u,
+                                           const gradsolve::Params<T, 0>&,
+                                           gradsolve::SaveIndex) const {
+    return SquaredNorm{}(u);
+  }
+};
+
 struct SquaredNormAtSaves {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const gradsolve::State<T, 3>& u,
@@ -104,6 +117,15 @@ void stiff_sweeps(const Kokkos::Cuda& exec, Method method, const EnsembleOf<doub
   gradsolve::gradient(exec, Robertson{}, record, ensemble, SquaredNorm{});
 }
 
+template <class Scalar>
+void neural_sweeps(const Kokkos::Cuda& exec, const EnsembleOf<Scalar>& ensemble) {
+  const gradsolve::BlockSystem<Net, Scalar> system(Kokkos::View<Scalar*, Kokkos::CudaSpace>{});
+  const auto record = gradsolve::record(exec, system, Tsit5{}, ensemble);
+  gradsolve::gradient(exec, system, record, ensemble, SquaredNorm{});
+  const auto times = gradsolve::save_times(exec, ensemble, std::vector<Scalar>{1});
+  gradsolve::gradient(exec, system, record, ensemble, gradsolve::at_saves(times, SumAtSaves{}));
+}
+
 }  // namespace
 
 void all_sweeps(const Kokkos::Cuda& exec) {
@@ -115,6 +137,8 @@ void all_sweeps(const Kokkos::Cuda& exec) {
   sweeps_with_saves<double>(exec, gradsolve::Tsit5{}, ensemble);
   sweeps_with_saves<double>(exec, gradsolve::Verner7{}, ensemble);
   derivatives(exec, gradsolve::Tsit5{}, ensemble);
+  neural_sweeps<double>(exec, ensemble);
+  neural_sweeps<float>(exec, {{}, {}, 0.0f, 1.0f});
   stiff_sweeps(exec, gradsolve::Rosenbrock23{}, ensemble);
   stiff_sweeps(exec, gradsolve::Rodas4{}, ensemble);
   stiff_sweeps(exec, gradsolve::Rodas5P{}, ensemble);
