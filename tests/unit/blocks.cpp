@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <support/host.hpp>
+#include <support/on_device.hpp>
 
 namespace gradsolve::test {
 namespace {
@@ -43,18 +44,6 @@ TYPED_TEST(Activations, ValueIsThatOfItsFormula) {
   }
 }
 
-TYPED_TEST(Activations, OfAPackAreThoseOfItsLanes) {
-  using L = Pack<double, 4>;
-  L z;
-  for (int lane = 0; lane < 4; ++lane) z.set(lane, arguments[2 * lane + 1]);
-  const L y = TypeParam::value(z), slope = TypeParam::slope(z, y);
-  for (int lane = 0; lane < 4; ++lane) {
-    const double one = TypeParam::value(z[lane]);
-    EXPECT_LE(std::abs(y[lane] - one), 4e-16 * std::abs(one));
-    EXPECT_LE(std::abs(slope[lane] - TypeParam::slope(z[lane], y[lane])), 4e-16);
-  }
-}
-
 TYPED_TEST(Activations, ValueIsAccurateEverywhere) {
   Uniform draw(5);
   double worst = 0, worst_single = 0;
@@ -66,6 +55,18 @@ TYPED_TEST(Activations, ValueIsAccurateEverywhere) {
   }
   EXPECT_LE(worst, 8e-16);
   EXPECT_LE(worst_single, 5e-7);
+}
+
+template <class Activation>
+struct ValueAt {
+  double z;
+  KOKKOS_FUNCTION double operator()() const { return Activation::value(z); }
+};
+TYPED_TEST(Activations, OnTheDeviceAreThoseOfTheHost) {
+  for (const double z : arguments) {
+    const double expected = TypeParam::value(z);
+    EXPECT_LE(std::abs(on_device(ValueAt<TypeParam>{z}) - expected), 8e-16 * std::abs(expected));
+  }
 }
 
 /// A layer of sizes that tiles do not divide.
@@ -162,6 +163,19 @@ TEST(Chain, ForwardDerivativesAgreeWithTheAdjoint) {
               1e-13);
 }
 
+#if !defined(__CUDACC__)  // which has no packs
+TYPED_TEST(Activations, OfAPackAreThoseOfItsLanes) {
+  using L = Pack<double, 4>;
+  L z;
+  for (int lane = 0; lane < 4; ++lane) z.set(lane, arguments[2 * lane + 1]);
+  const L y = TypeParam::value(z), slope = TypeParam::slope(z, y);
+  for (int lane = 0; lane < 4; ++lane) {
+    const double one = TypeParam::value(z[lane]);
+    EXPECT_LE(std::abs(y[lane] - one), 4e-16 * std::abs(one));
+    EXPECT_LE(std::abs(slope[lane] - TypeParam::slope(z[lane], y[lane])), 4e-16);
+  }
+}
+
 /// Lanes that do not count add nothing, whatever is in them.
 TEST(Sums, LeaveOutWhatDoesNotCount) {
   using L = Pack<double, 2>;
@@ -180,6 +194,7 @@ TEST(Sums, LeaveOutWhatDoesNotCount) {
     EXPECT_EQ(sums[2 * k + 1], 0) << k;
   }
 }
+#endif
 
 }  // namespace
 }  // namespace gradsolve::test

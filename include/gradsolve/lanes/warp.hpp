@@ -3,6 +3,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <type_traits>
+
 /// What the threads of a slice (a warp, a wavefront) do together: Kokkos has no such operations
 /// inside of a ThreadVectorRange. All threads of the slice call them, or none. With one thread
 /// (Threads = 1, on a CPU) they are nothing.
@@ -70,10 +72,9 @@ KOKKOS_FORCEINLINE_FUNCTION S* in_global_memory(S* pointer) {
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S load_uniform(const S* from) {
 #if defined(__CUDA_ARCH__)
-  return __ldg(from);
-#else
-  return *from;
+  if constexpr (std::is_same_v<S, float> || std::is_same_v<S, double>) return __ldg(from);
 #endif
+  return *from;
 }
 
 }  // namespace gradsolve::detail
