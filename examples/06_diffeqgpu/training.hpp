@@ -4,7 +4,7 @@
 #include "systems.hpp"
 #include <gradsolve/gradsolve.hpp>
 
-#include <cmath>
+#include <common/adam.hpp>
 #include <common/ensemble.hpp>
 #include <vector>
 
@@ -27,26 +27,6 @@ struct NoLayer {  ///< p = theta
   static constexpr int num_weights = 2;
   static KOKKOS_FUNCTION double forward(const Column& theta, int j) { return theta(j); }
   static KOKKOS_FUNCTION void backward(double dp, const Column& dtheta, int j) { dtheta(j) = dp; }
-};
-
-/// Adam (D. P. Kingma, J. Ba 2014) with their constants and the learning rate 0.1.
-struct Adam {
-  Column m, v;
-  int t = 0;
-
-  explicit Adam(int size) : m("adam m", size), v("adam v", size) {}
-
-  void step(const Exec& exec, const Column& theta, const Column& g) {
-    ++t;
-    const double unbias_m = 1 / (1 - std::pow(0.9, t)), unbias_v = 1 / (1 - std::pow(0.999, t));
-    const Column first = m, second = v;
-    Kokkos::parallel_for(
-        "adam", Policy(exec, 0, theta.extent_int(0)), KOKKOS_LAMBDA(int j) {
-          first(j) = 0.9 * first(j) + 0.1 * g(j);
-          second(j) = 0.999 * second(j) + 0.001 * g(j) * g(j);
-          theta(j) -= 0.1 * (first(j) * unbias_m) / (Kokkos::sqrt(second(j) * unbias_v) + 1e-8);
-        });
-  }
 };
 
 /// (1 - u)^2 at each save.
@@ -98,7 +78,7 @@ std::vector<double> train(const Exec& exec, const std::vector<double>& start, in
       gradsolve::at_saves(gradsolve::save_times(exec, ensemble, tenths), SquaredDistanceFromOne{});
   gradsolve::Record<gradsolve::Tsit5, double, Memory> record;
   gradsolve::Gradient<double, Memory> gradient;
-  Adam adam(Layer::num_weights);
+  Adam adam(Layer::num_weights, 0.1);
   std::vector<double> losses;
   for (int step = 0; step <= num_steps; ++step) {
     forward<Layer>(exec, theta, params);

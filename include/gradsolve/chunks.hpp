@@ -13,12 +13,13 @@ template <class Scalar, class MemorySpace>
 struct ChunkedGradient {
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
 
-  Kokkos::View<Scalar*, MemorySpace> loss;    ///< (n)
-  Matrix states;                              ///< (n, N) u(t1)
-  Matrix u0;                                  ///< (n, N) d loss / d u0
-  Matrix params;                              ///< (n, P); (1, P), summed, where they are shared
-  Kokkos::View<Status*, MemorySpace> status;  ///< (n)
-  Kokkos::View<int*, MemorySpace> num_steps;  ///< (n)
+  Kokkos::View<Scalar*, MemorySpace> loss;     ///< (n)
+  Matrix states;                               ///< (n, N) u(t1)
+  Matrix u0;                                   ///< (n, N) d loss / d u0
+  Matrix params;                               ///< (n, P); (1, P), summed, where they are shared
+  Kokkos::View<Scalar*, MemorySpace> weights;  ///< As Gradient::weights.
+  Kokkos::View<Status*, MemorySpace> status;   ///< (n)
+  Kokkos::View<int*, MemorySpace> num_steps;   ///< (n)
   int num_chunks = 0;
   int largest_chunk = 0;  ///< Trajectories.
 };
@@ -59,6 +60,12 @@ void add_row(const Exec& exec, const From& from, const To& to) {
       "gradsolve::chunks::add", Kokkos::RangePolicy<Exec>(exec, 0, from.extent(1)),
       KOKKOS_LAMBDA(int j) { to(0, j) += from(0, j); });
 }
+template <class Exec, class From, class To>
+void add_numbers(const Exec& exec, const From& from, const To& to) {
+  Kokkos::parallel_for(
+      "gradsolve::chunks::add", Kokkos::RangePolicy<Exec>(exec, 0, from.extent(0)),
+      KOKKOS_LAMBDA(int i) { to(i) += from(i); });
+}
 
 }  // namespace detail
 
@@ -66,7 +73,7 @@ void add_row(const Exec& exec, const From& from, const To& to) {
 /// trajectories at a time, each as large as Options::memory_budget allows (0: 4 GiB): half of it
 /// for its mesh and results, half for the states on the way. A first, small chunk tells how many
 /// steps a trajectory takes. A trajectory's numbers are bitwise those of the two calls, whatever
-/// its chunk; sums over shared parameters add up chunk by chunk.
+/// its chunk; sums over shared parameters and weights add up chunk by chunk.
 ///
 ///     gradsolve::ChunkedGradient<double, Kokkos::SharedHostPinnedSpace> out;
 ///     gradsolve::record_and_gradient_in_chunks(exec, Lorenz{}, Tsit5{}, ensemble,
@@ -98,6 +105,12 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
   resize_rows(exec, out.params, shared ? 1 : n, F::num_params,
               "gradsolve::ChunkedGradient::params");
   if (shared) Kokkos::deep_copy(exec, out.params, Scalar(0));
+  if constexpr (HasWeights<F>) {
+    resize(exec, out.weights, F::num_weights, "gradsolve::ChunkedGradient::weights");
+    Kokkos::deep_copy(exec, out.weights, Scalar(0));
+  } else {
+    out.weights = {};
+  }
   out.num_chunks = out.largest_chunk = 0;
 
   const std::size_t budget =
@@ -132,6 +145,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
       add_row(exec, gradients.params, out.params);
     else
       copy_rows(exec, gradients.params, out.params, begin);
+    if constexpr (HasWeights<F>) add_numbers(exec, gradients.weights, out.weights);
     ++out.num_chunks;
     out.largest_chunk = Kokkos::max(out.largest_chunk, end - begin);
     begin = end;

@@ -23,7 +23,11 @@ struct Gradient {
   /// (n, P) d loss / d params; (1, P), the sum over the ensemble, where its parameters are shared.
   /// The sum takes a fixed order and leaves out trajectories whose gradient is not finite.
   Matrix params;
-  /// How many trajectories the sum over shared parameters left out.
+  /// (K) d sum_i loss_i / d weights, of a system with weights (HasWeights). The sum takes a fixed
+  /// order, which depends on the machine (the slices in flight), and leaves out trajectories
+  /// without a gradient.
+  Numbers weights;
+  /// How many trajectories the sums over shared parameters and weights left out.
   Kokkos::View<int, MemorySpace> left_out;
 
   // After gradient_with_times() alone:
@@ -31,10 +35,11 @@ struct Gradient {
   Matrix save_times;  ///< (n, saves) d loss / d save time; NaN where a ragged list has none.
 
   struct Workspace {
-    Numbers buffer;       // states of the slices in flight
-    Matrix params_each;   // (n, P) before they are summed
-    Matrix product_each;  // likewise, of a Hessian-vector product
-    Matrix partial;       // partial sums
+    Numbers buffer;        // states of the slices in flight
+    Matrix params_each;    // (n, P) before they are summed
+    Matrix product_each;   // likewise, of a Hessian-vector product
+    Matrix partial;        // partial sums
+    Numbers weights_each;  // of each slot
     Kokkos::View<int*, MemorySpace> partial_left_out;
     detail::MovedMesh<Scalar, MemorySpace> moved;
     Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object

@@ -2,6 +2,10 @@
 #pragma once
 
 /// Everything: ensembles of small ODE systems, solved and differentiated exactly.
+#include <gradsolve/blocks/activations.hpp>
+#include <gradsolve/blocks/block_system.hpp>
+#include <gradsolve/blocks/chain.hpp>
+#include <gradsolve/blocks/dense.hpp>
 #include <gradsolve/check_gradient.hpp>
 #include <gradsolve/chunks.hpp>
 #include <gradsolve/ensemble.hpp>

@@ -57,6 +57,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
   using System = SystemOnT<Exec, M, F>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::record");
   check_ensemble<F, Exec>("record", ensemble);
+  check_weights<Exec>("record", system);
   check_options(options, M::name, M::error_order > 0);
 
   const int n = ensemble.size();

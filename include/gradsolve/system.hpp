@@ -36,6 +36,10 @@
 ///                                               error control (Options::control_extra_states).
 ///                                               Integrals along a solution (WithIntegral) and
 ///                                               sensitivities (WithSensitivities) are such states.
+///   static constexpr int num_weights = K;       weights that the ensemble shares, more than a
+///   weights                                     thread could hold: a View of K numbers, and the
+///   vjp(t, u, p, w, weights_bar)                derivatives in them (blocks/chain.hpp,
+///                                               docs/neural.md)
 namespace gradsolve {
 
 /// Row i holds the derivatives of component i.
@@ -99,6 +103,14 @@ constexpr double mass_entry_of(int i, int j) {
     return i == j;
   }
 }
+
+/// A right-hand side with weights that the ensemble shares, and whose derivatives it adds to a
+/// weights_bar of its vjp.
+template <class F>
+concept HasWeights = requires(const F f) {
+  { F::num_weights } -> std::convertible_to<int>;
+  f.weights.data();
+};
 
 /// Whether a system says that it branches on its values.
 template <class F>

@@ -52,6 +52,19 @@ struct SquaredNorm {
   }
 };
 
+/// u' = net(u), 64 hidden units.
+using Net = gradsolve::Chain<gradsolve::Dense<3, 64, gradsolve::Tanh>,
+                             gradsolve::Dense<64, 64, gradsolve::Tanh>, gradsolve::Dense<64, 3>>;
+
+struct SumAtSaves {
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const gradsolve::State<T, 3>& u,
+                                           const gradsolve::Params<T, 0>&,
+                                           gradsolve::SaveIndex) const {
+    return SquaredNorm{}(u);
+  }
+};
+
 struct SquaredNormAtSaves {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const gradsolve::State<T, 3>& u,
@@ -124,6 +137,15 @@ void main_sweeps(const Kokkos::Cuda& exec, const F& f, Method method,
   gradsolve::gradient(exec, f, record, ensemble, SquaredNorm{});
 }
 
+template <class Scalar>
+void neural_sweeps(const Kokkos::Cuda& exec, const EnsembleOf<Scalar>& ensemble) {
+  const gradsolve::BlockSystem<Net, Scalar> system(Kokkos::View<Scalar*, Kokkos::CudaSpace>{});
+  const auto record = gradsolve::record(exec, system, Tsit5{}, ensemble);
+  gradsolve::gradient(exec, system, record, ensemble, SquaredNorm{});
+  const auto times = gradsolve::save_times(exec, ensemble, std::vector<Scalar>{1});
+  gradsolve::gradient(exec, system, record, ensemble, gradsolve::at_saves(times, SumAtSaves{}));
+}
+
 void all_sweeps(const Kokkos::Cuda& exec) {
   sweeps<double>(exec, gradsolve::Tsit5{});
   sweeps<double>(exec, gradsolve::Verner7{});
@@ -139,6 +161,8 @@ void all_sweeps(const Kokkos::Cuda& exec) {
   main_sweeps(exec, Robertson{}, gradsolve::Kvaerno5{}, ensemble);
   main_sweeps(exec, Lorenz96{}, gradsolve::Tsit5{}, ensemble);
   main_sweeps(exec, Lorenz96{}, gradsolve::Rodas5P{}, ensemble);
+  neural_sweeps<double>(exec, ensemble);
+  neural_sweeps<float>(exec, {{}, {}, 0.0f, 1.0f});
   const auto record = gradsolve::record(exec, Lorenz{}, gradsolve::Tsit5{}, ensemble);
   gradsolve::stability_limited_share(exec, Lorenz{}, record, ensemble);
 }

@@ -36,6 +36,11 @@ struct Spread {
   int thread;
   void* scratch;
 
+  KOKKOS_FORCEINLINE_FUNCTION void bind(int, void* slice_scratch, int thread_of_slice) {
+    scratch = slice_scratch;
+    thread = thread_of_slice;
+  }
+
   /// The state at place `slot` of this thread, and whether there is one.
   KOKKOS_FORCEINLINE_FUNCTION int component(int slot) const { return slot * G + thread; }
   KOKKOS_FORCEINLINE_FUNCTION bool has(int slot) const { return component(slot) < N; }

@@ -55,6 +55,7 @@ class ReverseSweep {
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
   static constexpr int P = F::num_params, given = num_given_states_v<F>;
   static constexpr bool shared = Ensemble<States, Parameters>::shared_params;
+  using Summing = SummingSystem<F, L, Backend<Exec>::threads_per_slice>;
 
  public:
   ReverseSweep(const char* function, const Exec& exec, const F& system,
@@ -62,6 +63,11 @@ class ReverseSweep {
                const Ensemble<States, Parameters>& ensemble)
       : exec_(exec), system_(system), record_(record), ensemble_(ensemble) {
     check_record<F, Exec, L, M>(function, record, ensemble);
+    check_weights<Exec>(function, system);
+    if constexpr (HasWeights<F>) {
+      static_assert(!WithTimes, "gradients in weights come without derivatives in times");
+      static_assert(!ImplicitMethod<M>, "gradients in weights need an explicit method");
+    }
   }
 
   /// Goes back over the states that record() kept.
@@ -74,12 +80,14 @@ class ReverseSweep {
   void run(const Seed& seed, bool with_loss, Gradient<Scalar, MemorySpace>& out) const {
     sweep<L>(seed, with_loss, {}, out);
     sum_shared(out, out.workspace.params_each, out.params);
+    if constexpr (HasWeights<F>) count_left_out(out);
   }
 
   /// With a direction: also d gradient / d direction.
   template <class Seed>
   void run(const Seed& seed, const Direction<Scalar>& direction, Gradient<Scalar, MemorySpace>& out,
            Matrix& product_u0, Matrix& product_params) const {
+    static_assert(!HasWeights<F>, "no second derivatives of a system with weights");
     auto& each = shared ? out.workspace.product_each : product_params;
     const int n = record_.size();
     resize_rows(exec_, product_u0, n, given, "gradsolve::HessianProduct::u0");
@@ -102,24 +110,52 @@ class ReverseSweep {
     resize_rows(exec_, each, n, P, "gradsolve::Gradient::params_each");
     resize(exec_, out.loss, with_loss ? n : 0, "gradsolve::Gradient::loss");
     prepare_times(seed, out);
+    prepare_weights(out);
     if (n == 0) return;
     TimeOutput<Scalar, WithTimes> times;
     if constexpr (WithTimes) times = {out.t0.data(), out.t1.data(), strided(out.save_times)};
-    const GradientKernel<WithTimes, M, System, T, Seed> kernel{
-        system_on<Exec, M>(system_),
+    const KeptStates<Scalar> kept = kept_states(num_parts<T>, out);
+    const auto system = summing_system(kept.num_slots, out);
+    const GradientKernel<WithTimes, M, std::remove_const_t<decltype(system)>, T, Seed> kernel{
+        system,
         record_.options.find_consistent_start,
         inputs_of(ensemble_),
         mesh_on_span(exec_, record_.mesh, ensemble_.t0(), ensemble_.t1(), out.workspace.moved),
         record_.status.data(),
         seed,
-        kept_states(num_parts<T>, out),
+        kept,
         strided(out.states),
         out.loss.data(),
         strided(out.u0),
         strided(each),
         times,
         product};
-    launch_slices("gradsolve::gradient", exec_, kernel.keep.num_slots, kernel);
+    launch_slices("gradsolve::gradient", exec_, kept.num_slots, kernel);
+    if constexpr (HasWeights<F>)
+      sum_weights(exec_, out.workspace.weights_each.data(), kept.num_slots, F::num_weights,
+                  Summing::Sums::numbers_a_weight, out.weights.data());
+  }
+
+  void prepare_weights(Gradient<Scalar, MemorySpace>& out) const {
+    if constexpr (HasWeights<F>) {
+      resize(exec_, out.weights, F::num_weights, "gradsolve::Gradient::weights");
+      Kokkos::deep_copy(exec_, out.weights, Scalar(0));
+    } else {
+      out.weights = {};
+    }
+  }
+
+  /// The system as the kernel sees it, with room for the derivatives in its weights.
+  auto summing_system(int num_slots, Gradient<Scalar, MemorySpace>& out) const {
+    if constexpr (HasWeights<F>) {
+      auto& each = out.workspace.weights_each;
+      resize(exec_, each, std::size_t(num_slots) * F::num_weights * Summing::Sums::numbers_a_weight,
+             "gradsolve::Gradient::weights_each");
+      Kokkos::deep_copy(exec_, each, Scalar(0));
+      return Summing{system_, each.data(), nullptr, 0};
+    } else {
+      return system_on<Exec, M>(system_);
+    }
   }
 
   template <class Seed>
@@ -152,7 +188,7 @@ class ReverseSweep {
     kept.taken = work.taken.data();
     kept.taken_before = *work.taken_before;
     // Every slot takes one slice too many, after its first.
-    *work.taken_before += record_.mesh.num_slices;
+    if constexpr (!HasWeights<F>) *work.taken_before += record_.mesh.num_slices;
     return kept;
   }
 
@@ -162,15 +198,25 @@ class ReverseSweep {
       resize_rows(exec_, work.partial, num_partial_sums, P, "gradsolve::Gradient::partial");
       resize(exec_, work.partial_left_out, num_partial_sums,
              "gradsolve::Gradient::partial_left_out");
-      if (out.left_out.data() == nullptr)
-        out.left_out = Kokkos::View<int, MemorySpace>(
-            Kokkos::view_alloc(exec_, "gradsolve::Gradient::left_out"));
+      prepare_left_out(out);
       sum_rows<Exec, Scalar, MemorySpace>(exec_, strided_const(each), record_.size(), P,
                                           work.partial, work.partial_left_out, strided(sum),
                                           out.left_out.data());
-    } else {
+    } else if constexpr (!HasWeights<F>) {
       out.left_out = {};
     }
+  }
+  void prepare_left_out(Gradient<Scalar, MemorySpace>& out) const {
+    if (out.left_out.data() == nullptr)
+      out.left_out = Kokkos::View<int, MemorySpace>(
+          Kokkos::view_alloc(exec_, "gradsolve::Gradient::left_out"));
+  }
+  /// Trajectories without a gradient are NaN, all of them.
+  void count_left_out(Gradient<Scalar, MemorySpace>& out) const {
+    prepare_left_out(out);
+    Kokkos::parallel_reduce("gradsolve::gradient::left_out",
+                            Kokkos::RangePolicy<Exec>(exec_, 0, record_.size()),
+                            CountNotFinite<Scalar>{strided_const(out.u0)}, out.left_out);
   }
 
   const Exec& exec_;

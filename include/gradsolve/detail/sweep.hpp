@@ -51,6 +51,18 @@ void check_ensemble(const char* function, const Ensemble<States, Parameters>& en
            std::to_string(F::num_params));
 }
 
+/// Of a system with weights.
+template <class Exec, class F>
+void check_weights(const char* function, const F& system) {
+  if constexpr (HasWeights<F>) {
+    check_accessible<Exec, std::remove_cvref_t<decltype(system.weights)>>();
+    if (system.weights.extent(0) != F::num_weights)
+      refuse(function, "system.weights",
+             "a View of " + std::to_string(system.weights.extent(0)) + " numbers",
+             std::to_string(F::num_weights));
+  }
+}
+
 template <class F, class Exec, class L, class M, class Rec, class States, class Parameters>
 void check_record(const char* function, const Rec& record,
                   const Ensemble<States, Parameters>& ensemble) {

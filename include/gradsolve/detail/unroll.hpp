@@ -24,6 +24,15 @@
 #define GRADSOLVE_NOINLINE
 #endif
 
+// A loop that stays one: what nvcc, and g++ at -O3, would unroll for the worse.
+#if defined(__CUDA_ARCH__)
+#define GRADSOLVE_KEEP_LOOP _Pragma("unroll 1")
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define GRADSOLVE_KEEP_LOOP _Pragma("GCC unroll 1")
+#else
+#define GRADSOLVE_KEEP_LOOP
+#endif
+
 namespace gradsolve {
 
 /// A compile-time int that device code may read (std::integral_constant converts on the host only).

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gradsolve/kernels/replay_kernel.hpp>
+#include <gradsolve/kernels/weights.hpp>
 #include <gradsolve/mesh/checkpoints.hpp>
 #include <gradsolve/observe/loss.hpp>
 #include <gradsolve/status.hpp>
@@ -61,6 +62,7 @@ struct GradientKernel {
   static constexpr int N = F::num_states, P = F::num_params;
   static constexpr int width = LaneTraits<L>::width;
   static constexpr bool is_product = num_parts<T> > 1;
+  static constexpr bool with_weights = sums_weights_v<F>;
 
   F f;
   bool find_start;  // as Options::find_consistent_start
@@ -81,10 +83,15 @@ struct GradientKernel {
     const int slot = slice_of(team);
     if (slot >= keep.num_slots) return;
     void* const scratch = slice_scratch<GradientKernel>(team);
-    for (int slice = slot; slice < mesh.num_slices; slice = next_slice(team))
+    int slice = slot;
+    while (slice < mesh.num_slices) {
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, threads), [&](int thread) {
-        on_thread(*this, scratch, thread).sweep(slot, slice, first_lane_of<GradientKernel>(thread));
+        on_thread(*this, scratch, thread, slot)
+            .sweep(slot, slice, first_lane_of<GradientKernel>(thread));
       });
+      // Derivatives in weights are summed in a fixed order.
+      slice = with_weights ? slice + keep.num_slots : next_slice(team);
+    }
   }
 
   /// Slices differ in length: a slot that is through takes the next one that nobody has.
@@ -101,13 +108,18 @@ struct GradientKernel {
     return slice;
   }
 
+  struct Nothing {
+    KOKKOS_FORCEINLINE_FUNCTION explicit Nothing(bool) {}
+  };
   /// What the reverse sweep accumulates for one thread's trajectories.
   struct Cotangent {
     StateOf<F, T> lambda;  // of the state
     ParamsOf<F, T> p;
     T t0, t1, loss;
+    // Whose derivatives in weights are summed; the others have a lambda of zero.
+    [[no_unique_address]] std::conditional_t<with_weights, MaskOf<L>, Nothing> counts;
 
-    KOKKOS_FORCEINLINE_FUNCTION Cotangent() : t0(0), t1(0), loss(0) {
+    KOKKOS_FORCEINLINE_FUNCTION Cotangent() : t0(0), t1(0), loss(0), counts(true) {
       lambda = filled<N>(T(0));
       if constexpr (P > 0) p = filled<P>(T(0));
     }
@@ -261,6 +273,7 @@ struct GradientKernel {
                               [&](const auto& v, auto w) GRADSOLVE_INLINE_LAMBDA {
                                 return seed.template add<WithTimes>(lanes, t_final, v, p, w);
                               });
+          if constexpr (with_weights) leave_out_failed(lanes, u, bar);
           if constexpr (WithTimes) add_empty_span(steps.begin(), t_final, u, p, bar);
         },
         [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
@@ -288,12 +301,13 @@ struct GradientKernel {
           copy(u, u_first);  // of a trajectory without steps
           L last;
           spoil_loss(cursor.find(t_final, MaskOf<L>(true), last), bar);
+          if constexpr (with_weights) leave_out_failed(lanes, u, bar);
         },
         [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
           const MaskOf<L> moves = t_end != t;
           L time;
           const MaskOf<L> now = cursor.find(t, moves, time);
-          if (any(now)) {
+          if (any_of_these(now)) {
             step_back(moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
               observed_step(lanes, steps, t_final, cursor, t, t_end, moves, u, p, c);
             });
@@ -333,17 +347,45 @@ struct GradientKernel {
       lanes.template scatter_states<Whole<F>::num_states>(f, part_of<0>(u), states);
   }
 
+  /// Trajectories without a gradient: that did not reach t1, or whose state or loss there is not a
+  /// number.
+  KOKKOS_FORCEINLINE_FUNCTION void leave_out_failed(const LaneIndices<L>& lanes,
+                                                    const StateOf<F, T>& u, Cotangent& bar) const {
+    L sum = L(0) * bar.loss;
+    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + L(0) * u[i]; });
+    bar.counts = sum == L(0);
+    for (int lane = 0; lane < width; ++lane)
+      if (!lanes.used(lane) || status[lanes.index[lane]] != Status::success)
+        set_lane(bar.counts, lane, false);
+    zero_failed(bar, bar.lambda);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void zero_failed(const Cotangent& bar, StateOf<F, T>& w) const {
+    if constexpr (with_weights)
+      for_each_index<N>([&](int i)
+                            GRADSOLVE_INLINE_LAMBDA { w[i] = select(bar.counts, w[i], T(0)); });
+  }
+
+  /// Whether the condition holds for any of the trajectories that must take the same way: those of
+  /// a thread, or of a slice that sums derivatives in weights together.
+  static KOKKOS_FORCEINLINE_FUNCTION bool any_of_these(const MaskOf<L>& condition) {
+    if constexpr (with_weights)
+      return Warp<F::threads>::any(any(condition));
+    else
+      return any(condition);
+  }
+
   /// Lanes without a step here (h = 0) keep their cotangents, whatever f does there.
   template <class Adjoint>
   KOKKOS_FORCEINLINE_FUNCTION void step_back(const MaskOf<L>& moves, Cotangent& bar,
                                              Adjoint&& adjoint) const {
-    if constexpr (std::is_same_v<MaskOf<L>, bool>) {
+    if constexpr (std::is_same_v<MaskOf<L>, bool> && !with_weights) {
       if (moves) adjoint(bar);
     } else {
       Cotangent next;
       copy(bar.lambda, next.lambda);
       if constexpr (P > 0) copy(bar.p, next.p);
       next.loss = bar.loss;
+      if constexpr (with_weights) next.counts = bar.counts;
       if constexpr (WithTimes) {
         next.t0 = bar.t0;
         next.t1 = bar.t1;
@@ -412,6 +454,7 @@ struct GradientKernel {
           add_loss(v, w, bar.p, time_bar, [&](const auto& x, auto xbar) GRADSOLVE_INLINE_LAMBDA {
             return seed.template add<WithTimes>(lanes, now, cursor, time, x, p, xbar);
           });
+      zero_failed(bar, w);
       copy(w, inside);
       keep_where(at_end, zero, inside);
       dense.add(inside, theta);
@@ -491,7 +534,9 @@ struct GradientKernel {
       if (!lanes.used(lane)) continue;
       const int j = lanes.index[lane];
       const S value = lane_of(part(bar.loss, 0), lane);
-      if (status[j] != Status::success || value - value != S(0)) {
+      bool failed = status[j] != Status::success || value - value != S(0);
+      if constexpr (with_weights) failed = failed || !lane_of(bar.counts, lane);
+      if (failed) {
         auto spoil = [&](T& x) {
           static_for<num_parts<T>>([&](auto k) { set_lane(part(x, k), lane, nan); });
         };

@@ -17,13 +17,19 @@
 /// Jacobian of them.
 namespace gradsolve::detail {
 
+/// Of scratch memory, in bytes.
+inline constexpr int scratch_alignment = 16;
+
 /// Scratch memory of a slice: on chip, where it fits there.
 template <class Kernel>
 inline constexpr int scratch_bytes_v = [] {
   if constexpr (is_spread<typename Kernel::System>)
     return int(Kernel::System::template scratch_bytes<typename Kernel::Number>(
         ImplicitMethod<typename Kernel::Method>));
-  return 0;
+  else if constexpr (requires { Kernel::System::Sums::scratch_bytes; })
+    return int(Kernel::System::Sums::scratch_bytes);
+  else
+    return 0;
 }();
 template <class Kernel>
 inline constexpr int scratch_level_v = scratch_bytes_v<Kernel> <= 39 * 1024 ? 0 : 1;
@@ -31,13 +37,13 @@ inline constexpr int scratch_level_v = scratch_bytes_v<Kernel> <= 39 * 1024 ? 0 
 template <class Kernel, class Exec>
 auto slice_policy(const Exec& exec, int num_slices) {
   using B = Backend<Exec>;
-  constexpr int bytes = scratch_bytes_v<Kernel>,
-                slices_per_team = bytes > 0 ? 1 : B::slices_per_team;
+  constexpr int bytes = scratch_bytes_v<Kernel>;
+  constexpr int slices_per_team = is_spread<typename Kernel::System> ? 1 : B::slices_per_team;
   const int num_teams = (num_slices + slices_per_team - 1) / slices_per_team;
   Kokkos::TeamPolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>> policy(
       exec, num_teams, slices_per_team, B::threads_per_slice);
   if constexpr (bytes > 0)
-    policy.set_scratch_size(scratch_level_v<Kernel>, Kokkos::PerThread(bytes));
+    policy.set_scratch_size(scratch_level_v<Kernel>, Kokkos::PerThread(bytes + scratch_alignment));
   return policy;
 }
 
@@ -54,22 +60,21 @@ KOKKOS_FORCEINLINE_FUNCTION int slice_of(const Member& team) {
 
 template <class Kernel, class Member>
 KOKKOS_FORCEINLINE_FUNCTION void* slice_scratch(const Member& team) {
-  if constexpr (is_spread<typename Kernel::System>) {
-    constexpr int level = scratch_level_v<Kernel>, bytes = scratch_bytes_v<Kernel>;
-    return team.thread_scratch(level).get_shmem(bytes);
-  } else {
+  constexpr int level = scratch_level_v<Kernel>, bytes = scratch_bytes_v<Kernel>;
+  if constexpr (bytes > 0)
+    return team.thread_scratch(level).get_shmem_aligned(bytes, scratch_alignment);
+  else
     return nullptr;
-  }
 }
-/// The kernel as a thread sees it: a copy with its own place in a spread system.
+/// The kernel as a thread sees it: a copy whose system knows its place, where it asks for that.
 template <class Kernel>
 KOKKOS_FORCEINLINE_FUNCTION decltype(auto) on_thread(const Kernel& kernel,
                                                      [[maybe_unused]] void* scratch,
-                                                     [[maybe_unused]] int thread) {
-  if constexpr (is_spread<typename Kernel::System>) {
+                                                     [[maybe_unused]] int thread,
+                                                     [[maybe_unused]] int slot = 0) {
+  if constexpr (requires(typename Kernel::System f) { f.bind(slot, scratch, thread); }) {
     Kernel own(kernel);
-    own.f.thread = thread;
-    own.f.scratch = scratch;
+    own.f.bind(slot, scratch, thread);
     return own;
   } else {
     return (kernel);
@@ -86,13 +91,14 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr int first_lane_of(int thread) {
 template <class Exec, class F, class M>
 constexpr int threads_per_trajectory() {
   constexpr int all = Backend<Exec>::threads_per_slice, wanted = threads_per_trajectory_v<F>;
-  constexpr bool possible = Backend<Exec>::can_spread && !HasMassMatrix<F> && !EsdirkMethod<M> &&
-                            SystemOn<F, Dual<double, 1>>;
+  constexpr bool possible = Backend<Exec>::can_spread && !HasMassMatrix<F> && !HasWeights<F> &&
+                            !EsdirkMethod<M> && SystemOn<F, Dual<double, 1>>;
   static_assert(wanted == 0 || wanted == 1 || wanted == 32,
                 "threads_per_trajectory is 1 or 32, or 0 for what is faster");
-  static_assert(wanted <= 1 || possible || !Backend<Exec>::can_spread,
-                "32 threads a trajectory: not for systems with a mass matrix, ESDIRK methods and "
-                "right-hand sides that are no templates");
+  static_assert(
+      wanted <= 1 || possible || !Backend<Exec>::can_spread,
+      "32 threads a trajectory: not for systems with a mass matrix or weights, ESDIRK methods and "
+      "right-hand sides that are no templates");
   if constexpr (!possible || wanted == 1) return 1;
   if constexpr (wanted > 1) return all;
   return num_given_states_v<F> >= spread_from ? all : 1;

@@ -137,7 +137,7 @@ class SpreadLu {
       }
     });
     const L best_of_all = Threads::max(best);
-    row = Threads::all(best == best_of_all ? row : N, [](int a, int b) { return a < b ? a : b; });
+    row = Threads::min(best == best_of_all ? row : N);
     return row < N ? row : k;
   }
 
