@@ -170,7 +170,8 @@ struct Spread {
     for_each_component(
         seeded(t, N), pd, [&](int j) GRADSOLVE_INLINE_LAMBDA { return seeded(at(j), j); }, visit);
   }
-  /// Adds the derivative for variable number k of this thread to its adjoint.
+  /// Adds the derivative for variable number K of this thread to its adjoint: there, where it is
+  /// one of `VariablePasses`. A last pass has threads with a variable beyond them.
   template <int K, class T>
   KOKKOS_FORCEINLINE_FUNCTION void add_to(const T& derivative,
                                           Adjoints<T, num_states, P> bar) const {
@@ -178,10 +179,12 @@ struct Spread {
     if constexpr (K < num_states) {
       if (variable < N) bar.u[K] = bar.u[K] + derivative;
     }
-    if (variable == N) bar.t = bar.t + derivative;
-    for_each_index<P>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-      if (variable == N + 1 + i) bar.p[i] = bar.p[i] + derivative;
-    });
+    if constexpr (!has_components) {
+      if (variable == N) bar.t = bar.t + derivative;
+      for_each_index<P>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+        if (variable == N + 1 + i) bar.p[i] = bar.p[i] + derivative;
+      });
+    }
   }
 
   /// Differentiates this thread's components for p and, WithTime, t, a few of them at a time, and
