@@ -23,10 +23,10 @@ inline constexpr int spread_from = 17;
 ///     component(i, t, u, p) -> T      component i of f; u[j] reads state j
 ///
 /// each thread its own and without a copy of the state; else as a whole on each thread.
-template <class F, int G>
+template <class F, int G, class Threads_ = Warp<G>>
 struct Spread {
   using System = F;
-  using Threads = Warp<G>;
+  using Threads = Threads_;
   static constexpr int threads = G, N = F::num_states, P = F::num_params;
   static constexpr int num_states = (N + G - 1) / G, num_params = P;  // of a thread
   static constexpr bool has_components =
@@ -232,16 +232,16 @@ struct Spread {
 
 template <class F>
 inline constexpr bool is_spread = false;
-template <class F, int G>
-inline constexpr bool is_spread<Spread<F, G>> = true;
+template <class F, int G, class Threads>
+inline constexpr bool is_spread<Spread<F, G, Threads>> = true;
 
 /// The user's system beneath.
 template <class F>
 struct WholeSystem {
   using Type = F;
 };
-template <class F, int G>
-struct WholeSystem<Spread<F, G>> {
+template <class F, int G, class Threads>
+struct WholeSystem<Spread<F, G, Threads>> {
   using Type = F;
 };
 template <class F>
@@ -282,14 +282,13 @@ KOKKOS_FORCEINLINE_FUNCTION T dot(const F& f, const StateOf<F, T>& x, const Stat
 }
 
 /// vjp() of a spread system (derivatives.hpp). bar.t is that of all threads.
-template <bool WithTime, int G, class F, class T>
-GRADSOLVE_NOINLINE KOKKOS_FUNCTION void vjp_spread(const Spread<F, G>& f, const T& t,
-                                                   const StateOf<Spread<F, G>, T>& u,
-                                                   const ParamsOf<F, T>& p,
-                                                   const StateOf<Spread<F, G>, T>& w,
-                                                   AdjointsOf<Spread<F, G>, T> bar) {
-  using System = Spread<F, G>;
-  using Passes = typename System::template VariablePasses<(F::num_params > 0 || WithTime)>;
+template <bool WithTime, class System, class T>
+GRADSOLVE_NOINLINE KOKKOS_FUNCTION void vjp_spread(const System& f, const T& t,
+                                                   const StateOf<System, T>& u,
+                                                   const ParamsOf<System, T>& p,
+                                                   const StateOf<System, T>& w,
+                                                   AdjointsOf<System, T> bar) {
+  using Passes = typename System::template VariablePasses<(System::P > 0 || WithTime)>;
   const T *const states = f.gather(u, 0), *const weights = f.gather(w, 1);
   auto state = [&](int j) GRADSOLVE_INLINE_LAMBDA { return states[j]; };
   bar.u = filled<System::num_states>(T(0));
@@ -321,14 +320,13 @@ KOKKOS_FORCEINLINE_FUNCTION void vjp(const F& f, const T& t, const StateOf<F, T>
 }
 
 /// linearize() of a spread system (linearization.hpp): df/du goes into f.matrix().
-template <int G, class F, class T>
-GRADSOLVE_NOINLINE KOKKOS_FUNCTION void linearize_spread(const Spread<F, G>& f, const T& t,
-                                                         const StateOf<Spread<F, G>, T>& u,
-                                                         const ParamsOf<F, T>& p,
-                                                         StateOf<Spread<F, G>, T>& slope,
-                                                         StateOf<Spread<F, G>, T>& time_slope) {
-  using System = Spread<F, G>;
-  constexpr int N = F::num_states, stride = System::stride;
+template <class System, class T>
+GRADSOLVE_NOINLINE KOKKOS_FUNCTION void linearize_spread(const System& f, const T& t,
+                                                         const StateOf<System, T>& u,
+                                                         const ParamsOf<System, T>& p,
+                                                         StateOf<System, T>& slope,
+                                                         StateOf<System, T>& time_slope) {
+  constexpr int N = System::N, G = System::threads, stride = System::stride;
   using Passes = typename System::template Passes<N + (System::has_components ? 0 : 1)>;
   const T* const states = f.gather(u, 0);
   auto state = [&](int j) GRADSOLVE_INLINE_LAMBDA { return states[j]; };
@@ -349,8 +347,8 @@ GRADSOLVE_NOINLINE KOKKOS_FUNCTION void linearize_spread(const Spread<F, G>& f, 
   if constexpr (System::has_components) {
     using D = Dual<T, 1>;
     time_slope = filled<System::num_states>(T(0));
-    Params<D, F::num_params> pd;
-    for_each_index<F::num_params>([&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i] = D(p[i]); });
+    Params<D, System::P> pd;
+    for_each_index<System::P>([&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i] = D(p[i]); });
     f.for_each_own_component(
         D(t, Vector<T, 1>{T(1)}), pd, [&](int j) GRADSOLVE_INLINE_LAMBDA { return D(states[j]); },
         [&](int slot, const D& component)
@@ -363,14 +361,13 @@ GRADSOLVE_NOINLINE KOKKOS_FUNCTION void linearize_spread(const Spread<F, G>& f, 
 }
 
 /// Adds the adjoints of l . (J k + a f_t) with fixed l, k and a: second derivatives of f.
-template <bool WithTime, int G, class F, class T>
+template <bool WithTime, class System, class T>
 GRADSOLVE_NOINLINE KOKKOS_FUNCTION void add_curvature_spread(
-    const Spread<F, G>& f, const T& t, const StateOf<Spread<F, G>, T>& u, const ParamsOf<F, T>& p,
-    const StateOf<Spread<F, G>, T>& l, const StateOf<Spread<F, G>, T>& k, const T& a,
-    AdjointsOf<Spread<F, G>, T> bar) {
-  using System = Spread<F, G>;
+    const System& f, const T& t, const StateOf<System, T>& u, const ParamsOf<System, T>& p,
+    const StateOf<System, T>& l, const StateOf<System, T>& k, const T& a,
+    AdjointsOf<System, T> bar) {
   using E = Dual<T, 1>;  // the derivative in the direction (k, a) of (u, t)
-  constexpr int P = F::num_params;
+  constexpr int P = System::P;
   using Passes = typename System::template VariablePasses<(P > 0 || WithTime)>;
   const T *const states = f.gather(u, 0), *const weights = f.gather(l, 1),
                  *const direction = f.gather(k, 2);

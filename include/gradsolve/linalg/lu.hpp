@@ -25,9 +25,10 @@ template <class F, class T>
 struct LuOfSystem {
   using Type = Lu<T, F::num_states>;
 };
-template <class F, int G, class T>
-struct LuOfSystem<Spread<F, G>, T> {
-  using Type = SpreadLu<T, Spread<F, G>>;
+template <class F, class T>
+  requires is_spread<F>
+struct LuOfSystem<F, T> {
+  using Type = SpreadLu<T, F>;
 };
 template <class F, class T>
 using LuOf = typename LuOfSystem<F, T>::Type;
