@@ -54,6 +54,36 @@ TEST(StiffTolerance, G6RobertsonNeedsNoAtol) {
   EXPECT_LT(on_host(r.num_steps)(0), 500);
 }
 
+/// A slow component and a driven one, which is allowed a thousand times the error; `Swapped`: in
+/// the other order.
+template <bool Swapped>
+struct TwoScales {
+  static constexpr int num_states = 2, num_params = 0;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 2> operator()(const T& t, const State<T, 2>& u,
+                                                     const Params<T, 0>&) const {
+    const T x = u[Swapped], y = u[!Swapped];
+    const T dx = T(-3) * x * y, dy = sin(T(20) * t) - y;
+    return Swapped ? State<T, 2>{dy, dx} : State<T, 2>{dx, dy};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double atol_factor(int i) const { return i == !Swapped ? 1e3 : 1; }
+};
+struct OneScale : TwoScales<false> {
+  KOKKOS_FORCEINLINE_FUNCTION double atol_factor(int) const { return 1; }
+};
+
+TEST(StiffTolerance, G6AtolOfComponents_GoesWithThem) {
+  const Options options{.rtol = 0, .atol = 1e-9};
+  const auto a = solve<Tsit5>(TwoScales<false>{}, {1.0, 0.5}, {}, 0.0, 2.0, options);
+  const auto b = solve<Tsit5>(TwoScales<true>{}, {0.5, 1.0}, {}, 0.0, 2.0, options);
+  const auto strict = solve<Tsit5>(OneScale{}, {1.0, 0.5}, {}, 0.0, 2.0, options);
+  ASSERT_EQ(a.status, Status::success);
+  EXPECT_EQ(a.steps, b.steps);
+  EXPECT_EQ(a.u[0], b.u[1]);
+  EXPECT_EQ(a.u[1], b.u[0]);
+  EXPECT_LT(a.steps, strict.steps);
+}
+
 struct FirstStateSaved {
   template <class T, int N, int P>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const State<T, N>& u, const Params<T, P>&,
