@@ -13,10 +13,9 @@ namespace gradsolve::detail {
 inline constexpr int spread_from = 17;
 
 /// A system F whose states are spread over the G threads of a warp, for steps that know nothing of
-/// it: state i lies on thread i % G, which has it at i / G. Each thread also owns variables,
-/// numbered through (u, p, t) in the same way, and differentiates for these: a vector-Jacobian
-/// product, or a Jacobian, is one evaluation of F with duals on each thread, in any size. The
-/// cotangents of p that a thread sees are those of its own p; the others are zero.
+/// it: state i lies on thread i % G, which has it at i / G. Each thread differentiates for its own
+/// variables, numbered in the same way: a vector-Jacobian product, or a Jacobian, is one evaluation
+/// of F with duals on each thread. The cotangents of p are the sum of what the threads have.
 ///
 /// F is evaluated by components where it has them,
 ///

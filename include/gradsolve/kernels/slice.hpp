@@ -13,8 +13,8 @@
 /// over its vector lanes. On a GPU that is a warp a slice and a trajectory a thread, on a CPU one
 /// thread with one pack. Of a spread system, a slice is one trajectory, on all threads of a warp.
 ///
-/// A kernel tells its System, the Number type of its states and whether it needs room for a
-/// Jacobian of them.
+/// A kernel tells its System, its Method and the Number type of its states, from which follows what
+/// scratch memory a slice needs.
 namespace gradsolve::detail {
 
 /// Of scratch memory, in bytes.
