@@ -42,7 +42,7 @@ class Solution {
     }
     const Scalar t_begin = low > 0 ? end(low - 1) : begin, t_end = end(low);
     auto begin_of = [&](int row, int i) {
-      return kept_(((first + row) * N + i) * mesh_.width + l);
+      return kept_(((first + row) * kept_states_ + i) * mesh_.width + l);
     };
     if (t == t_end) {  // to the bit
       for (int i = 0; i < N; ++i)
@@ -68,6 +68,7 @@ class Solution {
   F system_;
   Mesh<Scalar, MemorySpace> mesh_;
   Kokkos::View<Scalar*, MemorySpace> kept_;
+  int kept_states_;  // numbers of a trajectory in a row: more than N where a warp has it
   Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> states_;
   Kokkos::View<int*, MemorySpace> num_steps_;
   Kokkos::View<int*, MemorySpace> lane_;  // of a trajectory in the mesh
@@ -96,6 +97,8 @@ Solution<M, F, Scalar, MemorySpace> make_solution(const Exec& exec, const F& sys
   Solution<M, F, Scalar, MemorySpace> solution(system);
   solution.mesh_ = record.mesh;
   solution.kept_ = record.kept;
+  solution.kept_states_ = static_cast<int>(
+      detail::row_numbers<detail::SystemOnT<Exec, M, F>>(record.mesh.width) / record.mesh.width);
   solution.states_ = record.states;
   solution.num_steps_ = record.num_steps;
   solution.params_ = detail::strided_const(ensemble.params());

@@ -32,6 +32,23 @@ void expect_gradients_of_the_oracle() {
       {0.5, 0.5, 0.6, 0.3}, {{0.0, 0.2, 0.5}, {0.3, 0.3}, {}, {0.3}}, 1e-10, {.rtol = 1e-5});
 }
 
+template <class Solution>
+struct AtOneTime {
+  Solution solution;
+  double t;
+  MatrixOf<double> states;
+  KOKKOS_FUNCTION void operator()(int j) const {
+    const auto u = solution(j, t);
+    for (int i = 0; i < Solution::N; ++i) states(j, i) = u[i];
+  }
+};
+template <class Solution>
+MatrixOf<double> states_at(const Solution& solution, int n, double t) {
+  const AtOneTime<Solution> at{solution, t, MatrixOf<double>("states", n, Solution::N)};
+  Kokkos::parallel_for("states_at", Kokkos::RangePolicy<Exec>(0, n), at);
+  return at.states;
+}
+
 /// Everything that the sweeps give, for one way to spread.
 template <class F, class M>
 std::vector<double> all_results(const F& f, M method) {
@@ -74,6 +91,7 @@ std::vector<double> all_results(const F& f, M method) {
   Gradient<double, Memory> on_kept;
   record_and_gradient(Exec(), f, method, ensemble, equal_steps, SquaredNorm{}, kept, on_kept);
   take(on_kept.u0);
+  take(states_at(make_solution(Exec(), f, kept, ensemble), n, 0.23));
   if constexpr (!detail::ImplicitMethod<M>) {
     const auto product =
         hessian_product(Exec(), f, recorded, ensemble, SquaredNorm{}, ones, MatrixOf<double>());
