@@ -222,7 +222,9 @@ TEST(Lu, OfAMatrixWithAnInfiniteEntry_IsNotFinite) {
       EXPECT_EQ(on_device(Solve<3>{a, {}}).zero, 0);
       EXPECT_EQ((on_device(Solve<12>{embedded<12>(a, 4), {}}).zero), 0);
       a[i][j] = std::numeric_limits<double>::infinity();
-      if (i == j) EXPECT_TRUE(std::isnan(solved_spread<3>(a, {}).zero)) << i;
+      if (i == j) {
+        EXPECT_TRUE(std::isnan(solved_spread<3>(a, {}).zero)) << i;
+      }
       EXPECT_TRUE(std::isnan(on_device(Solve<3>{a, {}}).zero)) << i << ", " << j;
       EXPECT_TRUE(std::isnan(on_device(Solve<12>{embedded<12>(a, 4), {}}).zero)) << i << ", " << j;
     }
