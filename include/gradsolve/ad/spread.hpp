@@ -157,17 +157,14 @@ struct Spread {
   template <int First, int K, class T, class At, class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void differentiate(const T& t, const Params<T, P>& p, const At& at,
                                                  Visit&& visit) const {
-    auto seeded = [&](const T& x, int variable) GRADSOLVE_INLINE_LAMBDA {
-      Dual<T, K> y(x);
-      static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-        if (variable == (First + k) * G + thread) y.tangent[k] = T(1);
-      });
-      return y;
+    auto variable = [&](const T& x, int number) GRADSOLVE_INLINE_LAMBDA {
+      return seeded<K, G>(x, number - First * G - thread);
     };
     Params<Dual<T, K>, P> pd;
-    for_each_index<P>([&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i] = seeded(p[i], N + 1 + i); });
+    for_each_index<P>([&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i] = variable(p[i], N + 1 + i); });
     for_each_component(
-        seeded(t, N), pd, [&](int j) GRADSOLVE_INLINE_LAMBDA { return seeded(at(j), j); }, visit);
+        variable(t, N), pd, [&](int j) GRADSOLVE_INLINE_LAMBDA { return variable(at(j), j); },
+        visit);
   }
   /// Adds the derivative for variable number K of this thread to its adjoint: there, where it is
   /// one of `VariablePasses`. A last pass has threads with a variable beyond them.
@@ -187,7 +184,7 @@ struct Spread {
   }
 
   /// Differentiates this thread's components for p and, WithTime, t, a few of them at a time, and
-  /// adds the sums of share(slot, derivative) to their adjoints.
+  /// adds the sums of share(i, derivative of f_i) to their adjoints.
   template <bool WithTime, class T, class B, class At, class Share>
   KOKKOS_FORCEINLINE_FUNCTION void differentiate_own(const T& t, const Params<T, P>& p,
                                                      const At& at, Adjoints<B, num_states, P> bar,
@@ -200,26 +197,30 @@ struct Spread {
   }
 
  private:
+  /// x as a dual whose derivative number k is 1 where `offset` is k times `Apart`.
+  template <int K, int Apart, class T>
+  static KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> seeded(const T& x, int offset) {
+    Dual<T, K> y(x);
+    static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+      if (offset == k * Apart) y.tangent[k] = T(1);
+    });
+    return y;
+  }
+
   template <int First, int K, class T, class B, class At, class Share>
   KOKKOS_FORCEINLINE_FUNCTION void add_own(const T& t, const Params<T, P>& p, const At& at,
                                            Adjoints<B, num_states, P> bar,
                                            const Share& share) const {
     using D = Dual<T, K>;
-    auto seeded = [&](const T& x, int variable) GRADSOLVE_INLINE_LAMBDA {
-      D y(x);
-      static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-        if (variable == First + k) y.tangent[k] = T(1);
-      });
-      return y;
-    };
     Params<D, P> pd;
-    for_each_index<P>([&](int i) GRADSOLVE_INLINE_LAMBDA { pd[i] = seeded(p[i], i); });
+    for_each_index<P>([&](int i)
+                          GRADSOLVE_INLINE_LAMBDA { pd[i] = seeded<K, 1>(p[i], i - First); });
     Vector<B, K> sums = filled<K>(B(0));
     for_each_own_component(
-        seeded(t, P), pd, [&](int j) GRADSOLVE_INLINE_LAMBDA { return D(at(j)); },
+        seeded<K, 1>(t, P - First), pd, [&](int j) GRADSOLVE_INLINE_LAMBDA { return D(at(j)); },
         [&](int slot, const D& component) GRADSOLVE_INLINE_LAMBDA {
           static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-            sums[k] = sums[k] + share(slot, component.tangent[k]);
+            sums[k] = sums[k] + share(this->component(slot), component.tangent[k]);
           });
         });
     for (int k = 0; k < K; ++k) {
@@ -280,35 +281,45 @@ KOKKOS_FORCEINLINE_FUNCTION T dot(const F& f, const StateOf<F, T>& x, const Stat
   return sum_of_threads(f, dot(x, y));
 }
 
-/// vjp() of a spread system (derivatives.hpp). bar.t is that of all threads.
+/// Adds to the adjoints the sums of share(i, derivative of f_i) over the components, for each
+/// variable, at u[j] = state(j). bar.t gets that of all threads.
+template <bool WithTime, class System, class T, class B, class State, class Share>
+KOKKOS_FORCEINLINE_FUNCTION void add_pullback_spread(
+    const System& f, const T& t, const ParamsOf<System, T>& p, const State& state,
+    const Share& share, Adjoints<B, System::num_states, System::P> bar) {
+  using Passes = typename System::template VariablePasses<(System::P > 0 || WithTime)>;
+  B tbar(0);
+  const Adjoints<B, System::num_states, System::P> own{bar.u, bar.p, tbar};
+  static_for<Passes::count>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
+    constexpr int first = pass * Passes::most, size = Passes::size(pass);
+    Vector<B, size> sums = filled<size>(B(0));
+    f.template differentiate<first, size>(
+        t, p, state, [&](int i, const Dual<T, size>& component) GRADSOLVE_INLINE_LAMBDA {
+          static_for<size>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+            sums[k] = sums[k] + share(i, component.tangent[k]);
+          });
+        });
+    static_for<size>([&](auto k)
+                         GRADSOLVE_INLINE_LAMBDA { f.template add_to<first + k>(sums[k], own); });
+  });
+  if constexpr (System::has_components)
+    f.template differentiate_own<WithTime>(t, p, state, own, share);
+  if constexpr (WithTime) bar.t = bar.t + sum_of_threads(f, tbar);
+}
+
+/// vjp() of a spread system (derivatives.hpp).
 template <bool WithTime, class System, class T>
 GRADSOLVE_NOINLINE KOKKOS_FUNCTION void vjp_spread(const System& f, const T& t,
                                                    const StateOf<System, T>& u,
                                                    const ParamsOf<System, T>& p,
                                                    const StateOf<System, T>& w,
                                                    AdjointsOf<System, T> bar) {
-  using Passes = typename System::template VariablePasses<(System::P > 0 || WithTime)>;
   const T *const states = f.gather(u, 0), *const weights = f.gather(w, 1);
-  auto state = [&](int j) GRADSOLVE_INLINE_LAMBDA { return states[j]; };
   bar.u = filled<System::num_states>(T(0));
-  T tbar(0);
-  static_for<Passes::count>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
-    constexpr int first = pass * Passes::most, size = Passes::size(pass);
-    Vector<T, size> sums = filled<size>(T(0));
-    f.template differentiate<first, size>(
-        t, p, state, [&](int i, const Dual<T, size>& component) GRADSOLVE_INLINE_LAMBDA {
-          axpy(weights[i], component.tangent, sums);
-        });
-    static_for<size>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-      f.template add_to<first + k>(sums[k], {bar.u, bar.p, tbar});
-    });
-  });
-  if constexpr (System::has_components)
-    f.template differentiate_own<WithTime>(
-        t, p, state, AdjointsOf<System, T>{bar.u, bar.p, tbar},
-        [&](int slot, const T& derivative)
-            GRADSOLVE_INLINE_LAMBDA { return w[slot] * derivative; });
-  if constexpr (WithTime) bar.t = bar.t + sum_of_threads(f, tbar);
+  add_pullback_spread<WithTime>(
+      f, t, p, [&](int j) GRADSOLVE_INLINE_LAMBDA { return states[j]; },
+      [&](int i, const T& derivative) GRADSOLVE_INLINE_LAMBDA { return weights[i] * derivative; },
+      bar);
 }
 template <bool WithTime, class F, class T>
   requires is_spread<F>
@@ -366,35 +377,16 @@ GRADSOLVE_NOINLINE KOKKOS_FUNCTION void add_curvature_spread(
     const StateOf<System, T>& l, const StateOf<System, T>& k, const T& a,
     AdjointsOf<System, T> bar) {
   using E = Dual<T, 1>;  // the derivative in the direction (k, a) of (u, t)
-  constexpr int P = System::P;
-  using Passes = typename System::template VariablePasses<(P > 0 || WithTime)>;
   const T *const states = f.gather(u, 0), *const weights = f.gather(l, 1),
                  *const direction = f.gather(k, 2);
-  auto state = [&](int j)
-                   GRADSOLVE_INLINE_LAMBDA { return E(states[j], Vector<T, 1>{direction[j]}); };
-  const E time(t, Vector<T, 1>{a});
-  Params<E, P> still;
-  for_each_index<P>([&](int i) GRADSOLVE_INLINE_LAMBDA { still[i] = E(p[i]); });
-  T tbar(0);
-  static_for<Passes::count>([&](auto pass) GRADSOLVE_INLINE_LAMBDA {
-    constexpr int first = pass * Passes::most, size = Passes::size(pass);
-    Vector<T, size> sums = filled<size>(T(0));
-    f.template differentiate<first, size>(
-        time, still, state, [&](int i, const Dual<E, size>& component) GRADSOLVE_INLINE_LAMBDA {
-          static_for<size>([&](auto v) GRADSOLVE_INLINE_LAMBDA {
-            sums[v] = sums[v] + weights[i] * component.tangent[v].tangent[0];
-          });
-        });
-    static_for<size>([&](auto v) GRADSOLVE_INLINE_LAMBDA {
-      f.template add_to<first + v>(sums[v], {bar.u, bar.p, tbar});
-    });
-  });
-  if constexpr (System::has_components)
-    f.template differentiate_own<WithTime>(
-        time, still, state, AdjointsOf<System, T>{bar.u, bar.p, tbar},
-        [&](int slot, const E& derivative)
-            GRADSOLVE_INLINE_LAMBDA { return l[slot] * derivative.tangent[0]; });
-  if constexpr (WithTime) bar.t = bar.t + sum_of_threads(f, tbar);
+  Params<E, System::P> still;
+  for_each_index<System::P>([&](int i) GRADSOLVE_INLINE_LAMBDA { still[i] = E(p[i]); });
+  add_pullback_spread<WithTime>(
+      f, E(t, Vector<T, 1>{a}), still,
+      [&](int j) GRADSOLVE_INLINE_LAMBDA { return E(states[j], Vector<T, 1>{direction[j]}); },
+      [&](int i, const E& derivative)
+          GRADSOLVE_INLINE_LAMBDA { return weights[i] * derivative.tangent[0]; },
+      bar);
 }
 
 }  // namespace gradsolve::detail
