@@ -118,17 +118,20 @@ struct Compiled {
   const char *method, *precision;
   Measure measure;
 };
-constexpr Compiled compiled[] = {
-    {"tsit5", "double", measure_tsit5_double},
-    {"tsit5", "float", measure_tsit5_float},
-    {"vern7", "double", measure_vern7_double},
-    {"vern7", "float", measure_vern7_float},
-};
-const Compiled* find_compiled(const Cell& cell) {
-  const auto found = std::find_if(std::begin(compiled), std::end(compiled), [&](const auto& c) {
-    return cell[method] == c.method && cell[precision] == c.precision;
-  });
-  return found == std::end(compiled) ? nullptr : found;
+const std::vector<Compiled>& compiled() {
+  static const std::vector<Compiled> all = {GRADSOLVE_ABLATION_KERNELS};  // src/CMakeLists.txt
+  return all;
+}
+Measure find_measure(const Cell& cell) {
+  for (const Compiled& c : compiled())
+    if (cell[method] == c.method && cell[precision] == c.precision) return c.measure;
+  return nullptr;
+}
+std::string methods_of_build() {
+  std::string list, last;
+  for (const Compiled& c : compiled())
+    if (c.method != last) list += (list.empty() ? "" : ", ") + (last = c.method);
+  return list.empty() ? "none" : list;
 }
 
 /// The lanes of a back end; 0 where the build has none of that name.
@@ -211,7 +214,7 @@ std::string missing_for(const Cell& cell) {
   const Arm arm = arm_of(cell);
   const int widest = widest_lanes(cell);
   if (widest == 0) return "this build has " + backends_of_build();
-  if (find_compiled(cell) == nullptr) return "this build has the methods tsit5, vern7";
+  if (find_measure(cell) == nullptr) return "this build has the methods " + methods_of_build();
   if (!arm.widest_lanes && widest == 1) return "as widest, which is 1 here";
   const bool adaptive = arm.differentiated == Differentiated::adaptive_loop ||
                         arm.differentiated == Differentiated::adaptive_loop_rho;
@@ -224,7 +227,7 @@ std::string missing_for(const Cell& cell) {
 }
 
 Measurement measure(const Cell& cell, double min_seconds) {
-  return find_compiled(cell)->measure(arm_of(cell), min_seconds);
+  return find_measure(cell)(arm_of(cell), min_seconds);
 }
 
 }  // namespace gradsolve::tool
