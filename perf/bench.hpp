@@ -29,9 +29,12 @@ struct Lorenz {
 };
 
 struct SquaredNorm {
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(const gradsolve::State<T, 3>& u) const {
-    return u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+  template <class T, int N>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(const gradsolve::State<T, N>& u) const {
+    T sum = u[0] * u[0];
+    gradsolve::for_each_index<N - 1>(
+        [&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + u[i + 1] * u[i + 1]; });
+    return sum;
   }
 };
 

@@ -57,16 +57,6 @@ struct Hires {
   }
 };
 
-struct SquaredSum {
-  template <class T, int N>
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(const State<T, N>& u) const {
-    T sum = u[0] * u[0];
-    gradsolve::static_for<N - 1>([&](auto i)
-                                     GRADSOLVE_INLINE_LAMBDA { sum = sum + u[i + 1] * u[i + 1]; });
-    return sum;
-  }
-};
-
 template <class F>
 Matrix rates(int n) {
   Matrix p("rate", n, 1);
@@ -97,7 +87,7 @@ struct Bench {
     run_record();
   }
   void run_record() { gradsolve::record(exec, F{}, M{}, ensemble, options, record); }
-  void run_gradient() { gradsolve::gradient(exec, F{}, record, ensemble, SquaredSum{}, gradient); }
+  void run_gradient() { gradsolve::gradient(exec, F{}, record, ensemble, SquaredNorm{}, gradient); }
   void run_record_gradient() {
     run_record();
     run_gradient();

@@ -55,12 +55,6 @@ void copy_numbers(const Exec& exec, const From& from, const To& to, int begin) {
       KOKKOS_LAMBDA(int i) { to(begin + i) = from(i); });
 }
 template <class Exec, class From, class To>
-void add_row(const Exec& exec, const From& from, const To& to) {
-  Kokkos::parallel_for(
-      "gradsolve::chunks::add", Kokkos::RangePolicy<Exec>(exec, 0, from.extent(1)),
-      KOKKOS_LAMBDA(int j) { to(0, j) += from(0, j); });
-}
-template <class Exec, class From, class To>
 void add_numbers(const Exec& exec, const From& from, const To& to) {
   Kokkos::parallel_for(
       "gradsolve::chunks::add", Kokkos::RangePolicy<Exec>(exec, 0, from.extent(0)),
@@ -142,7 +136,8 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
     copy_rows(exec, gradients.states, out.states, begin);
     copy_rows(exec, gradients.u0, out.u0, begin);
     if constexpr (shared)
-      add_row(exec, gradients.params, out.params);
+      add_numbers(exec, Kokkos::subview(gradients.params, 0, Kokkos::ALL),
+                  Kokkos::subview(out.params, 0, Kokkos::ALL));
     else
       copy_rows(exec, gradients.params, out.params, begin);
     if constexpr (HasWeights<F>) add_numbers(exec, gradients.weights, out.weights);

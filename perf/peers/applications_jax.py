@@ -19,23 +19,12 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import jax, jax.numpy as jnp, numpy as np, diffrax
 from functools import partial
 from pathlib import Path
+from counter_random import uniform
 jax.config.update("jax_enable_x64", True)
 
 SOLVERS = {"tsit5": diffrax.Tsit5, "dopri5": diffrax.Dopri5, "dopri8": diffrax.Dopri8}
 REDSHIFTS = jnp.array([2.33, 1.484, 1.321, 0.934, 0.706, 0.51, 0.295])
 G = 4.4985021514695517e-12
-
-# --- Ensembles: random numbers by counter, as examples/common/hash.hpp
-def mix(z):
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-def uniform(seed, i, k):
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    with np.errstate(over="ignore"):
-        bits = mix(mix(np.uint64(seed) + golden * (i + np.uint64(1))) + golden * np.uint64(k + 1))
-    return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0 ** -52
 
 # --- Solving
 def solve(f, solver, tol, t0, t1, y0, args, ts=None, adjoint=None, max_steps=100_000):

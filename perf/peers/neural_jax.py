@@ -21,20 +21,8 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import jax, jax.numpy as jnp, numpy as np, diffrax
 from functools import partial
 from pathlib import Path
+from counter_random import uniform
 jax.config.update("jax_enable_x64", True)
-
-# --- Random numbers by counter, as examples/common/hash.hpp
-def mix(z):
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-def uniform(seed, i, k):
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    with np.errstate(over="ignore"):
-        bits = mix(mix(np.uint64(seed) + golden * (np.uint64(1) + np.asarray(i, np.uint64)))
-                   + golden * (np.uint64(1) + np.asarray(k, np.uint64)))
-    return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0 ** -52
 
 def draw_weights(sizes):
     layers, k = [], 0
