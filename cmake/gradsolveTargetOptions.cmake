@@ -11,6 +11,8 @@ function(gradsolve_target_options target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A note, not a warning: passing a pack by value differs between vector instruction sets.
     target_compile_options(${target} PRIVATE -Wno-psabi)
+    # An eighth of the time of a unit went to collecting garbage of a heap that fits in memory.
+    target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=1000000)
   endif()
 endfunction()
 

@@ -5,7 +5,7 @@ cache_dir=${GRADSOLVE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/gradsolve}
 
 # What the private root holds, beside what these depend on.
 root_packages=(g++ cmake ninja-build libkokkos-dev libcli11-dev libgtest-dev libbenchmark-dev
-  nlohmann-json3-dev libnlopt-dev python3-minimal gnuplot-nox clang-format git)
+  nlohmann-json3-dev libnlopt-dev python3-minimal gnuplot-nox clang-format git ccache)
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -160,4 +160,13 @@ build() {
     cmake --build "$dir" --parallel $((jobs < memory ? jobs : memory)) "$@"
 }
 
-configure() { cmake -S "$source_dir" -B "$(build_dir "$1")" --preset "$1" -G Ninja; }
+# Where there is a ccache, what another clone or an earlier state compiled is taken from it.
+configure() {
+  local launcher=()
+  ! command -v ccache >/dev/null || launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  cmake -S "$source_dir" -B "$(build_dir "$1")" --preset "$1" -G Ninja "${launcher[@]}"
+}
+
+# Clones in other folders find the same entries, and precompiled headers are taken as they are.
+export CCACHE_DIR=${CCACHE_DIR:-$cache_dir/ccache} CCACHE_BASEDIR=$source_dir CCACHE_NOHASHDIR=1 \
+  CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-4G}

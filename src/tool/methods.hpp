@@ -36,20 +36,23 @@ using Methods =
     MethodList<Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Tsit5, Verner7, Dop853, Verner9,
                Rosenbrock23, ROS3P, Rodas3P, Rodas4, Rodas5P, Kvaerno5>;
 
-// What a system is offered with: each method would cost it seconds of compilation, and each of
-// those with save times, least squares, the forward mode and Hessian products half a minute. The
-// first one is its default.
-struct Nonstiff {
+// What a system is offered with. Each method costs it seconds of compilation, and each of those with
+// save times, least squares, the forward mode and Hessian products half a minute: one nonstiff and
+// one stiff system have all methods, the others what one would take. The first one is the default.
+struct EveryNonstiff {
   using Methods = MethodList<Tsit5, Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Verner7,
                              Dop853, Verner9>;
   using FloatMethods = MethodList<DormandPrince5, Tsit5>;  // what its seven digits are worth
 };
-struct Stiff {
+struct EveryStiff {
   using Methods = MethodList<Rodas5P, Kvaerno5, Rosenbrock23, Tsit5>;
   using FloatMethods = MethodList<Rodas5P>;
 };
-/// One with more variables.
-struct DearerStiff {
+struct Nonstiff {
+  using Methods = MethodList<Tsit5, Verner7>;
+  using FloatMethods = MethodList<Tsit5>;
+};
+struct Stiff {
   using Methods = MethodList<Rodas5P, Tsit5>;
   using FloatMethods = MethodList<>;
 };

@@ -14,7 +14,7 @@ for method in bs3 dp5 vern7 dop853 vern9; do
   expect "agree: " "$tool" check --system lorenz --n 20 --method "$method"
 done
 for method in euler heun rk4; do
-  expect "agree: " "$tool" check --system lotka_volterra --n 20 --method "$method" --fixed-steps 200
+  expect "agree: " "$tool" check --system lorenz --n 20 --method "$method" --fixed-steps 200
 done
 expect '"agree": true' "$tool" check --system linear --n 5 --json
 

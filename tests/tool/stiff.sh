@@ -19,7 +19,7 @@ expect "the system is stiff, try --method rodas5p" \
   "$tool" gradient --system robertson --n 8 --t1 1 --method tsit5
 "$tool" gradient --system lorenz --n 8 >"$work/lorenz"
 ! grep -q hint "$work/lorenz" || fail "a hint for the Lorenz system"
-expect "agree:" "$tool" check --system brusselator --n 8 --method kvaerno5
+expect "agree:" "$tool" check --system robertson --n 8 --method kvaerno5
 # Sizes from 1e-5 to 3e7, and initial states that are 0.
 expect "agree:" "$tool" check --system robertson --n 8
 expect "agree:" "$tool" check --system orego --n 8

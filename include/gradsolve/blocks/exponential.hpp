@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gradsolve/ad/math.hpp>
+#include <gradsolve/detail/unroll.hpp>
 
 #include <Kokkos_BitManipulation.hpp>
 

@@ -7,7 +7,7 @@
 namespace gradsolve::tool {
 
 // To 1e7 rather than to the usual 1e13, where y1 and y4 have underflowed.
-const SystemEntry e5 = entry_of<E5, DearerStiff>({
+const SystemEntry e5 = entry_of<E5, Stiff>({
     .name = "e5",
     .summary = "a pyrolysis, stiff, with components down to 1e-19",
     .default_ensemble = "A, B, C, M within 20% of the usual ones, from (1.76e-3, 0, 0, 0)",

@@ -7,7 +7,7 @@
 namespace gradsolve::tool {
 
 // The published benchmark: n = 32768, rtol 1e-6.
-const SystemEntry lorenz = entry_of<Lorenz>({
+const SystemEntry lorenz = entry_of<Lorenz, EveryNonstiff>({
     .name = "lorenz",
     .summary = "convection in a fluid layer (Lorenz 1963), sigma = 10, beta = 8/3",
     .default_ensemble = "rho evenly spaced from 0 to 21, from (1, 0, 0)",

@@ -6,7 +6,7 @@
 
 namespace gradsolve::tool {
 
-const SystemEntry orego = entry_of<Orego, DearerStiff>({
+const SystemEntry orego = entry_of<Orego, Stiff>({
     .name = "orego",
     .summary = "the Oregonator, a stiff oscillator (Field, Noyes 1974)",
     .default_ensemble = "s, q, w within 2% of (77.27, 8.375e-6, 0.161), from (1, 2, 3)",

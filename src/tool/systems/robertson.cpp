@@ -8,7 +8,7 @@
 
 namespace gradsolve::tool {
 
-const SystemEntry robertson = entry_of<Robertson, Stiff>({
+const SystemEntry robertson = entry_of<Robertson, EveryStiff>({
     .name = "robertson",
     .summary = "three reactions, stiff (Robertson 1966)",
     .default_ensemble = "k1 evenly spaced in its logarithm, 0.04 / sqrt(10) to 0.04 sqrt(10)",
