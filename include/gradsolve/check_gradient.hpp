@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace gradsolve {
 
@@ -66,185 +67,167 @@ struct CentralDifference {
   }
 };
 
-/// Column j of a matrix, element j of a row that all trajectories share.
-template <class V>
-auto column_of(const V& view, int j) {
-  if constexpr (V::rank() == 2)
-    return Kokkos::subview(view, Kokkos::ALL, j);
+/// A value or a direction for each variable: (n, N), and (n, P) or (1, P) where they are shared.
+template <class S, class MemorySpace>
+struct CheckPoint {
+  using Matrix = Kokkos::View<S**, Kokkos::LayoutLeft, MemorySpace>;
+  Matrix u0, params;
+};
+
+/// The ensemble at a point.
+template <class States, class Parameters, class S, class MemorySpace>
+auto ensemble_at(const Ensemble<States, Parameters>& ensemble,
+                 const CheckPoint<S, MemorySpace>& point) {
+  if constexpr (Ensemble<States, Parameters>::shared_params)
+    return on_spans_of(ensemble, point.u0, Kokkos::subview(point.params, 0, Kokkos::ALL));
   else
-    return Kokkos::subview(view, Kokkos::make_pair(j, j + 1));
+    return on_spans_of(ensemble, point.u0, point.params);
 }
 
-/// The state of one check_gradient().
-template <int Width, class Exec, class F, class M, class S, class MemorySpace, class States,
-          class Parameters, class Loss>
+/// What check_gradient() does with any system: it knows one by its two sweeps, so that a system
+/// and a method compile nothing here.
+template <class Exec, class S>
 class GradientChecker {
-  using Matrix = Kokkos::View<S**, Kokkos::LayoutLeft, MemorySpace>;
+ public:
+  using MemorySpace = typename Exec::memory_space;
+  using Point = CheckPoint<S, MemorySpace>;
+  using Matrix = typename Point::Matrix;
   using Numbers = Kokkos::View<S*, MemorySpace>;
-  static constexpr bool shared = Ensemble<States, Parameters>::shared_params;
+  struct Sweeps {
+    /// The loss of each trajectory at a point, by a replay.
+    std::function<void(const Point&, const Numbers&)> losses;
+    /// Its derivative in a direction, by duals. parameter: that of the direction; -1: none.
+    std::function<void(const Point&, int parameter, const Numbers&)> tangents;
+  };
+
+  template <class States, class Parameters>
+  GradientChecker(const Exec& exec, const Ensemble<States, Parameters>& ensemble,
+                  const Sweeps& sweeps)
+      : exec_(exec),
+        sweeps_(sweeps),
+        given_(point_of(ensemble)),
+        down_(point_of(ensemble)),
+        up_(point_of(ensemble)),
+        direction_(point_of(ensemble)),
+        loss_down_("gradsolve::check_gradient::loss", ensemble.size()),
+        loss_up_("gradsolve::check_gradient::loss", ensemble.size()),
+        difference_("gradsolve::check_gradient::difference", ensemble.size()),
+        rounding_("gradsolve::check_gradient::difference", ensemble.size()) {
+    Kokkos::deep_copy(exec, direction_.u0, S(0));
+    Kokkos::deep_copy(exec, direction_.params, S(0));
+  }
+
+  /// Of num_states initial states and num_params parameters.
+  GradientCheck run(const Gradient<S, MemorySpace>& adjoint,
+                    const Kokkos::View<const Status*, MemorySpace>& status, int num_states,
+                    int num_params) {
+    const std::vector<double> loss = on_host(adjoint.loss);
+    const auto ended = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), status);
+    GradientCheck check;
+    check.single_precision = single_precision;
+    std::vector<bool> checked;
+    for (std::size_t i = 0; i < loss.size(); ++i) {
+      checked.push_back(ended(i) == Status::success && std::isfinite(loss[i]));
+      check.num_checked += checked.back();
+    }
+    for (int i = 0; i < num_states; ++i)
+      add_variable(check, variable("u0", &Point::u0, adjoint.u0, i, -1), checked, loss);
+    for (int j = 0; j < num_params; ++j)
+      add_variable(check, variable("params", &Point::params, adjoint.params, j, j), checked, loss);
+    return check;
+  }
+
+ private:
   static constexpr bool single_precision = std::is_same_v<S, float>;
   /// Of finite differences: the largest step, and how many. Twice as many where a variable is 0,
   /// since its size is a guess.
   static constexpr double first_step = single_precision ? 0.1 : 1e-2;
   static constexpr int num_steps = single_precision ? 5 : 8;
-  /// A value or a direction for each variable.
-  struct Point {
-    Matrix u0;
-    std::conditional_t<shared, Numbers, Matrix> params;
-  };
 
- public:
-  GradientChecker(const Exec& exec, const F& system, const Record<M, S, MemorySpace>& record,
-                  const Ensemble<States, Parameters>& ensemble, const Loss& loss)
-      : exec_(exec),
-        system_(system),
-        record_(record),
-        ensemble_(ensemble),
-        loss_(loss),
-        direction_(new_point(ensemble)),
-        down_(new_point(ensemble)),
-        up_(new_point(ensemble)),
-        loss_down_("gradsolve::check_gradient::loss", record.size()),
-        loss_up_("gradsolve::check_gradient::loss", record.size()),
-        difference_("gradsolve::check_gradient::difference", record.size()),
-        rounding_("gradsolve::check_gradient::difference", record.size()) {
-    for (const Point& point : {down_, up_}) {
-      Kokkos::deep_copy(exec, point.u0, ensemble.states());
-      Kokkos::deep_copy(exec, point.params, ensemble.params());
-    }
-  }
-
-  GradientCheck run() {
-    const auto adjoint = gradient<Width>(exec_, system_, record_, ensemble_, loss_);
-    const std::vector<double> loss = on_host(adjoint.loss);
-    const auto status = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), record_.status);
-    GradientCheck check;
-    check.single_precision = single_precision;
-    std::vector<bool> checked;
-    for (int i = 0; i < record_.size(); ++i) {
-      checked.push_back(status(i) == Status::success && std::isfinite(loss[i]));
-      check.num_checked += checked.back();
-    }
-    for (int i = 0; i < num_given_states_v<F>; ++i)
-      add_variable(check, variable("u0", &Point::u0, ensemble_.states(), adjoint.u0, i, -1),
-                   checked, loss);
-    for (int j = 0; j < F::num_params; ++j)
-      add_variable(check,
-                   variable("params", &Point::params, ensemble_.params(), adjoint.params, j, j),
-                   checked, loss);
-    return check;
-  }
-
- private:
-  static Point new_point(const Ensemble<States, Parameters>& e) {
+  template <class States, class Parameters>
+  Point point_of(const Ensemble<States, Parameters>& e) const {
     const std::string label = "gradsolve::check_gradient::point";
-    Point point;
-    point.u0 = Matrix(label, e.size(), e.num_states());
+    constexpr bool shared = Ensemble<States, Parameters>::shared_params;
+    const Point point{Matrix(label, e.size(), e.num_states()),
+                      Matrix(label, shared ? 1 : e.size(), e.num_params())};
+    Kokkos::deep_copy(exec_, point.u0, e.states());
     if constexpr (shared)
-      point.params = Numbers(label, e.num_params());
+      Kokkos::deep_copy(exec_, Kokkos::subview(point.params, 0, Kokkos::ALL), e.params());
     else
-      point.params = Matrix(label, e.size(), e.num_params());
+      Kokkos::deep_copy(exec_, point.params, e.params());
     return point;
   }
 
-  template <class V>
-  std::vector<double> on_host(const V& view) const {
-    const Kokkos::View<typename V::non_const_value_type*, MemorySpace> packed(
-        "gradsolve::check_gradient::packed", view.extent(0));
-    Kokkos::deep_copy(exec_, packed, view);
+  template <class Number>
+  std::vector<double> on_host(const Kokkos::View<Number*, MemorySpace>& view) const {
     exec_.fence("gradsolve::check_gradient");
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), packed);
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
     return std::vector<double>(host.data(), host.data() + host.extent(0));
+  }
+  std::vector<double> on_host(const Matrix& matrix, int column) const {
+    const Numbers packed("gradsolve::check_gradient::packed", matrix.extent(0));
+    Kokkos::deep_copy(exec_, packed, Kokkos::subview(matrix, Kokkos::ALL, column));
+    return on_host(packed);
   }
 
   /// Column j of the given values, and the derivatives by it. parameter: which one it is, or -1.
-  template <class V, class Given>
-  CheckedVariable variable(const std::string& name, V Point::* values, const Given& given,
-                           const Matrix& adjoint, int j, int parameter) {
+  CheckedVariable variable(const std::string& name, Matrix Point::* values, const Matrix& adjoint,
+                           int j, int parameter) {
     CheckedVariable x;
     x.name = name + "[" + std::to_string(j) + "]";
-    x.value = on_host(column_of(given, j));
-    x.adjoint = on_host(column_of(adjoint, j));
+    x.value = on_host(given_.*values, j);
+    x.adjoint = on_host(adjoint, j);
     x.tangent = tangents(values, j, parameter);
     const bool any_zero = std::find(x.value.begin(), x.value.end(), 0.0) != x.value.end();
     double step = first_step;
     for (int level = 0; level < (any_zero ? 2 : 1) * num_steps; ++level, step /= step_ratio)
-      add_differences(x, values, given, j, step);
-    move(values, given, j, 0);
+      add_differences(x, values, j, step);
+    move(values, j, 0);
     return x;
   }
 
-  /// d loss / d variable of each trajectory, by duals.
-  template <class V>
-  std::vector<double> tangents(V Point::* values, int j, int parameter) {
-    const auto column = column_of(direction_.*values, j);
+  std::vector<double> tangents(Matrix Point::* values, int j, int parameter) {
+    const auto column = Kokkos::subview(direction_.*values, Kokkos::ALL, j);
     Kokkos::deep_copy(exec_, column, S(1));
-    const auto& d = direction_;
-    StridedCube<const S> states, slopes;
-    if constexpr (Terms::at_saves) {
-      jvp<Width>(exec_, system_, record_, ensemble_, loss_.times, d.u0, d.params, tangent_);
-      states = as_saves(tangent_.saved);
-      slopes = as_saves(tangent_.saved_tangents);
-    } else {
-      jvp<Width>(exec_, system_, record_, ensemble_, d.u0, d.params, tangent_);
-      states = as_saves(tangent_.states);
-      slopes = as_saves(tangent_.tangents);
-    }
+    sweeps_.tangents(direction_, parameter, loss_up_);
     Kokkos::deep_copy(exec_, column, S(0));
-    loss_tangents<F>(exec_, loss_, ensemble_, states, slopes, parameter, loss_up_.data());
     return on_host(loss_up_);
   }
 
   /// Central differences of the loss of each trajectory, and their rounding errors.
-  template <class V, class Given>
-  void add_differences(CheckedVariable& x, V Point::* values, const Given& given, int j,
-                       double step) {
-    move(values, given, j, step);
-    replay_losses(down_, loss_down_);
-    replay_losses(up_, loss_up_);
+  void add_differences(CheckedVariable& x, Matrix Point::* values, int j, double step) {
+    move(values, j, step);
+    sweeps_.losses(down_, loss_down_);
+    sweeps_.losses(up_, loss_up_);
     Kokkos::parallel_for(
         "gradsolve::check_gradient::difference",
-        Kokkos::RangePolicy<Exec>(exec_, 0, record_.size()),
-        CentralDifference<S>{loss_down_.data(), loss_up_.data(), strided_const(down_.*values),
-                             strided_const(up_.*values), j, difference_.data(), rounding_.data()});
+        Kokkos::RangePolicy<Exec>(exec_, 0, loss_up_.extent(0)),
+        CentralDifference<S>{loss_down_.data(), loss_up_.data(), as_rows(down_.*values),
+                             as_rows(up_.*values), j, difference_.data(), rounding_.data()});
     x.differences.push_back(on_host(difference_));
     x.rounding.push_back(on_host(rounding_));
   }
 
-  template <class V, class Given>
-  void move(V Point::* values, const Given& given, int j, double step) {
+  void move(Matrix Point::* values, int j, double step) {
+    const Matrix& from = given_.*values;
     Kokkos::parallel_for(
-        "gradsolve::check_gradient::move",
-        Kokkos::RangePolicy<Exec>(exec_, 0, given.rank() == 2 ? record_.size() : 1),
-        MoveColumn<S>{strided_const(given), strided(down_.*values), strided(up_.*values), j,
-                      static_cast<int>(given.extent(given.rank() - 1)), static_cast<S>(step)});
+        "gradsolve::check_gradient::move", Kokkos::RangePolicy<Exec>(exec_, 0, from.extent(0)),
+        MoveColumn<S>{strided_const(from), strided(down_.*values), strided(up_.*values), j,
+                      static_cast<int>(from.extent(1)), static_cast<S>(step)});
   }
 
-  void replay_losses(const Point& point, const Numbers& result) {
-    const auto moved = on_spans_of(ensemble_, point.u0, point.params);
-    StridedCube<const S> states;
-    if constexpr (Terms::at_saves) {
-      replay<Width>(exec_, system_, record_, moved, loss_.times, replay_);
-      states = as_saves(replay_.saved);
-    } else {
-      replay<Width>(exec_, system_, record_, moved, replay_);
-      states = as_saves(replay_.states);
-    }
-    losses<F>(exec_, loss_, moved, states, result.data());
+  /// A row that is shared, for every trajectory.
+  StridedMatrix<const S> as_rows(const Matrix& m) const {
+    StridedMatrix<const S> rows = strided_const(m);
+    if (m.extent(0) == 1) rows.stride0 = 0;
+    return rows;
   }
 
-  using Terms = decltype(terms_of(std::declval<const Loss&>(),
-                                  std::declval<const Ensemble<States, Parameters>&>()));
   const Exec& exec_;
-  const F& system_;
-  const Record<M, S, MemorySpace>& record_;
-  const Ensemble<States, Parameters>& ensemble_;
-  const Loss& loss_;
-  Point direction_, down_, up_;
+  const Sweeps& sweeps_;
+  Point given_, down_, up_, direction_;
   Numbers loss_down_, loss_up_;
   Kokkos::View<double*, MemorySpace> difference_, rounding_;
-  Tangent<S, MemorySpace> tangent_;
-  Replay<S, MemorySpace> replay_;
 };
 
 }  // namespace detail
@@ -266,10 +249,42 @@ template <int Width = 0, class Exec, class F, class M, class Scalar, class Memor
 GradientCheck check_gradient(const Exec& exec, const F& system,
                              const Record<M, Scalar, MemorySpace>& record,
                              const Ensemble<States, Parameters>& ensemble, const Loss& loss) {
+  using namespace detail;
+  using Checker = GradientChecker<Exec, Scalar>;
+  using Point = typename Checker::Point;
+  using Numbers = typename Checker::Numbers;
+  constexpr bool at_saves = decltype(terms_of(loss, ensemble))::at_saves;
   Kokkos::Profiling::ScopedRegion region("gradsolve::check_gradient");
-  return detail::GradientChecker<Width, Exec, F, M, Scalar, MemorySpace, States, Parameters, Loss>(
-             exec, system, record, ensemble, loss)
-      .run();
+  const auto adjoint = gradient<Width>(exec, system, record, ensemble, loss);
+
+  Replay<Scalar, MemorySpace> replayed;
+  auto losses_at = [&](const Point& point, const Numbers& result) {
+    const auto moved = ensemble_at(ensemble, point);
+    if constexpr (at_saves) {
+      replay<Width>(exec, system, record, moved, loss.times, replayed);
+      losses<F>(exec, loss, moved, as_saves(replayed.saved), result.data());
+    } else {
+      replay<Width>(exec, system, record, moved, replayed);
+      losses<F>(exec, loss, moved, as_saves(replayed.states), result.data());
+    }
+  };
+  Tangent<Scalar, MemorySpace> tangent;
+  auto tangents_in = [&](const Point& direction, int parameter, const Numbers& result) {
+    const auto along = ensemble_at(ensemble, direction);
+    if constexpr (at_saves) {
+      jvp<Width>(exec, system, record, ensemble, loss.times, along.states(), along.params(),
+                 tangent);
+      loss_tangents<F>(exec, loss, ensemble, as_saves(tangent.saved),
+                       as_saves(tangent.saved_tangents), parameter, result.data());
+    } else {
+      jvp<Width>(exec, system, record, ensemble, along.states(), along.params(), tangent);
+      loss_tangents<F>(exec, loss, ensemble, as_saves(tangent.states), as_saves(tangent.tangents),
+                       parameter, result.data());
+    }
+  };
+  const typename Checker::Sweeps sweeps{losses_at, tangents_in};
+  return Checker(exec, ensemble, sweeps)
+      .run(adjoint, record.status, num_given_states_v<F>, F::num_params);
 }
 
 }  // namespace gradsolve

@@ -39,6 +39,31 @@ double bytes_a_trajectory(const Rec& record) {
   return sizeof(S) * mesh + double(result_bytes_v<F, S>);
 }
 
+/// A loss as the trajectories of a chunk see it: they are numbered from the chunk's first one.
+template <class Loss>
+struct ChunkLoss {
+  Loss loss;
+  int first;
+
+  template <class T, int N, int P>
+  KOKKOS_FUNCTION T operator()(const State<T, N>& u, const Params<T, P>& p, int trajectory) const {
+    return FinalLoss<Loss>{loss, first + trajectory}(T(0), u, p)[0];
+  }
+  template <class T, int N, int P>
+  KOKKOS_FUNCTION T operator()(const T& t, const State<T, N>& u, const Params<T, P>& p,
+                               SaveIndex at) const {
+    return loss(t, u, p, SaveIndex{first + at.trajectory, at.save});
+  }
+};
+template <class Loss>
+ChunkLoss<Loss> loss_of_chunk(const Loss& loss, int begin, int) {
+  return {loss, begin};
+}
+template <class Loss, class S, class MemorySpace>
+auto loss_of_chunk(const LossAtSaves<Loss, S, MemorySpace>& loss, int begin, int end) {
+  return at_saves(loss.times.range(begin, end), ChunkLoss<Loss>{loss.loss, begin});
+}
+
 /// Copies all rows to those from `begin` on.
 template <class Exec, class From, class To>
 void copy_rows(const Exec& exec, const From& from, const To& to, int begin) {
@@ -76,7 +101,8 @@ void add_numbers(const Exec& exec, const From& from, const To& to) {
 ///
 /// The Views of the ensemble, and those of `out`, are in any memory that exec can reach: kernels
 /// read and write pinned host memory directly, so that its transfers overlap with the solving.
-/// loss: a functor of the final state. after_chunk(done, n): called after each chunk.
+/// loss: as for gradient(); save times and data are of the whole ensemble, and a trajectory has the
+/// number that it has there. after_chunk(done, n): called after each chunk.
 /// Where memory runs out all the same the chunk is halved. Synchronises exec.
 /// Throws InvalidArgument as record() and gradient() do.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
@@ -89,6 +115,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
   static_assert(std::is_same_v<Scalar, typename Ensemble<States, Parameters>::Scalar>,
                 "results have the scalar type of the ensemble");
   check_accessible<Exec, typename ChunkedGradient<Scalar, MemorySpace>::Matrix>();
+  seed_of<F>("record_and_gradient_in_chunks", loss, ensemble);  // checks what each chunk cannot
   constexpr bool shared = Ensemble<States, Parameters>::shared_params;
   const int n = ensemble.size();
   resize(exec, out.loss, n, "gradsolve::ChunkedGradient::loss");
@@ -119,7 +146,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
     recorded.mesh.planned = false;  // another chunk's steps say nothing
     try {
       record<Width>(exec, system, method, chunk, options, recorded);
-      gradient<Width>(exec, system, recorded, chunk, loss, gradients);
+      gradient<Width>(exec, system, recorded, chunk, loss_of_chunk(loss, begin, end), gradients);
       exec.fence("gradsolve::record_and_gradient_in_chunks");
     } catch (const InvalidArgument&) {
       throw;

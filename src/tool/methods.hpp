@@ -36,9 +36,10 @@ using Methods =
     MethodList<Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Tsit5, Verner7, Dop853, Verner9,
                Rosenbrock23, ROS3P, Rodas3P, Rodas4, Rodas5P, Kvaerno5>;
 
-// What a system is offered with. Each method costs it seconds of compilation, and each of those with
-// save times, least squares, the forward mode and Hessian products half a minute: one nonstiff and
-// one stiff system have all methods, the others what one would take. The first one is the default.
+// What a system is offered with. Each method costs it seconds of compilation, and each of those
+// with save times, least squares, the forward mode and Hessian products half a minute: one nonstiff
+// and one stiff system have all methods, the others what one would take. The first one is the
+// default.
 struct EveryNonstiff {
   using Methods = MethodList<Tsit5, Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Verner7,
                              Dop853, Verner9>;

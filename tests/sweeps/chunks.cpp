@@ -24,12 +24,36 @@ TEST(Ensemble, RangeIsTheTrajectoriesInIt) {
     for (int j = 0; j < 2; ++j) EXPECT_EQ(y(i, j), x(3 + i, j)) << i << ", " << j;
 }
 
+/// |u|^2 with a weight of each trajectory.
+struct WeightedNorm {
+  Kokkos::View<const double*, Memory> weights;
+
+  template <class T>
+  KOKKOS_FUNCTION T operator()(const State<T, 2>& u, const Params<T, 4>&, int trajectory) const {
+    return T(weights(trajectory)) * (u[0] * u[0] + u[1] * u[1]);
+  }
+};
+
 /// More than a pilot chunk, in chunks of what 8 MB hold.
 struct Chunks : ::testing::Test {
   static constexpr int n = 3 * detail::pilot_chunk + 17;
   const Inputs<double> inputs = lotka_volterra(n);
   const Options options{.rtol = 1e-5, .memory_budget = 2'000'000};
   ChunkedGradient<double, Memory> out;
+
+  /// Chunks and all at once have the same bits of a loss, and it is not the same for all.
+  template <class Loss>
+  void expect_the_bits_of_all_at_once(const Loss& loss) {
+    const auto ensemble = inputs.ensemble(0.0, 2.0);
+    record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, loss, out);
+    EXPECT_GT(out.num_chunks, 2);
+    const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 1e-5});
+    const auto whole = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, loss);
+    EXPECT_TRUE(finite_everywhere(whole.loss));
+    EXPECT_TRUE(same_bits_everywhere(out.loss, whole.loss));
+    EXPECT_TRUE(same_bits_everywhere(out.u0, whole.u0));
+    EXPECT_TRUE(same_bits_everywhere(out.params, whole.params));
+  }
 };
 
 TEST_F(Chunks, GiveTheBitsOfAllAtOnce) {
@@ -71,6 +95,37 @@ TEST_F(Chunks, AddUpTheGradientOfSharedParameters) {
   const auto a = on_host(out.params), b = on_host(whole.params);
   ASSERT_EQ(a.extent(0), 1u);
   for (int j = 0; j < 4; ++j) EXPECT_NEAR(a(0, j), b(0, j), 1e-12 * std::abs(b(0, j))) << j;
+}
+
+TEST_F(Chunks, KeepTheNumberOfATrajectory) {
+  std::vector<double> weights(n);
+  for (int i = 0; i < n; ++i) weights[i] = 1 + i;
+  expect_the_bits_of_all_at_once(WeightedNorm{column(weights)});
+}
+
+TEST_F(Chunks, HaveTheirOwnSaveTimesAndData) {
+  const auto times = matrix<double>(n, 3, [](int i, int j) { return 0.5 * (j + 1) + 1e-5 * i; });
+  const Kokkos::View<int*, Memory> counts("counts", n);
+  const auto counts_host = Kokkos::create_mirror_view(counts);
+  for (int i = 0; i < n; ++i) counts_host(i) = i % 4;
+  Kokkos::deep_copy(counts, counts_host);
+  const Kokkos::View<double***, Memory> data("data", n, 3, 2);
+  const auto data_host = Kokkos::create_mirror_view(data);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 2; ++k) data_host(i, j, k) = 1e-3 * i + j - k;
+  Kokkos::deep_copy(data, data_host);
+  const auto saves = save_times(Exec(), inputs.ensemble(0.0, 2.0), times, counts);
+  expect_the_bits_of_all_at_once(at_saves(saves, least_squares(data)));
+}
+
+TEST_F(Chunks, RefuseDataOfAnotherEnsemble) {
+  const auto ensemble = inputs.ensemble(0.0, 2.0);
+  const auto saves = save_times(Exec(), ensemble, std::vector{1.0, 2.0});
+  const Kokkos::View<double***, Memory> data("data", n - 1, 2, 2);
+  EXPECT_THROW(record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options,
+                                             at_saves(saves, least_squares(data)), out),
+               InvalidArgument);
 }
 
 TEST_F(Chunks, ReachPinnedMemoryOfTheHost) {

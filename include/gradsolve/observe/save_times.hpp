@@ -123,6 +123,15 @@ class SaveTimes {
   int num_trajectories() const { return num_trajectories_; }
   detail::SaveTimesAccess<Scalar> access() const { return access_; }
 
+  /// Those of the trajectories [begin, end), on the same memory, for Ensemble::range().
+  SaveTimes range(int begin, int end) const {
+    SaveTimes r = *this;
+    r.num_trajectories_ = end - begin;
+    r.access_.times += std::size_t(begin) * access_.stride_trajectory;
+    if (r.access_.counts != nullptr) r.access_.counts += begin;
+    return r;
+  }
+
  private:
   template <class Exec, class States, class Parameters, class Times, class Counts>
   friend auto save_times(const Exec&, const Ensemble<States, Parameters>&, const Times&,
