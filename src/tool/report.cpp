@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "report.hpp"
 
-#include "json.hpp"
+#include "../io/json.hpp"
 #include "methods.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
 #include "typed.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 
 namespace gradsolve::tool {
+
+using io::Json;
 
 namespace {
 
@@ -106,33 +110,44 @@ std::string component_name(const SystemEntry& system, std::size_t i) {
   return std::string(system.param_names[i - num_states]);
 }
 
-void add_differences(Json& json, const Task& task, const char* list, const char* other,
-                     const std::vector<GradientCheck::Difference>& differences) {
-  json.begin_list(list);
+Json json_of(const Task& task, const char* other,
+             const std::vector<GradientCheck::Difference>& differences) {
+  Json list = Json::array();
   for (std::size_t i = 0; i < differences.size(); ++i) {
     const GradientCheck::Difference& d = differences[i];
-    json.begin_object();
-    json.add("component", component_name(task.system, i));
-    json.add("relative", d.relative);
-    json.add("trajectory", d.trajectory);
-    json.add("adjoint", d.adjoint);
-    json.add(other, d.other);
-    if (d.uncertainty > 0) json.add("uncertainty", d.uncertainty);
-    json.end();
+    list.push_back({{"component", component_name(task.system, i)},
+                    {"relative", d.relative},
+                    {"trajectory", d.trajectory},
+                    {"adjoint", d.adjoint},
+                    {other, d.other}});
+    if (d.uncertainty > 0) list.back()["uncertainty"] = d.uncertainty;
   }
-  json.end();
+  return list;
 }
 
-void add_task(Json& json, const Task& task) {
-  json.add("system", task.system.name);
-  json.add("n", task.ensemble.n);
-  json.add("t0", task.ensemble.t0);
-  json.add("t1", task.ensemble.t1);
-  json.add("method", task.settings.method);
-  json.add("precision", precision_text(task.settings));
-  json.add("rtol", task.settings.options.rtol);
-  json.add("atol", task.settings.options.atol);
-  json.add("device", task.device);
+Json json_of(const Time& time) {
+  return {{"first_ms", 1e3 * time.first}, {"best_ms", 1e3 * time.best}};
+}
+
+Json json_of(const MemoryPlan& plan) {
+  return {{"mesh_bytes", plan.mesh},
+          {"results_bytes", plan.results},
+          {"states_bytes", plan.states},
+          {"slices_in_flight", plan.slices_in_flight},
+          {"segment_steps", plan.segment_steps},
+          {"replay_factor", plan.replay_factor}};
+}
+
+Json json_of(const Task& task) {
+  return {{"system", task.system.name},
+          {"n", task.ensemble.n},
+          {"t0", task.ensemble.t0},
+          {"t1", task.ensemble.t1},
+          {"method", task.settings.method},
+          {"precision", precision_text(task.settings)},
+          {"rtol", task.settings.options.rtol},
+          {"atol", task.settings.options.atol},
+          {"device", task.device}};
 }
 
 }  // namespace
@@ -168,50 +183,32 @@ std::string gradient_table(const Task& task, const GradientResult& result) {
 
 std::string gradient_json(const Task& task, const GradientResult& result) {
   const Statistics s = statistics_of(task.ensemble, result);
-  Json json;
-  add_task(json, task);
-  json.add("lanes", result.lanes.width);
-  json.add("steps_min", s.steps_min);
-  json.add("steps_mean", s.steps_mean);
-  json.add("steps_max", s.steps_max);
-  json.add("rejected_mean", s.rejected_mean);
-  json.add("num_rhs", s.rhs);
-  if (result.memory) {
-    json.begin_object("memory");
-    json.add("mesh_bytes", result.memory->mesh);
-    json.add("results_bytes", result.memory->results);
-    json.add("states_bytes", result.memory->states);
-    json.add("slices_in_flight", result.memory->slices_in_flight);
-    json.add("segment_steps", result.memory->segment_steps);
-    json.add("replay_factor", result.memory->replay_factor);
-    json.end();
-  }
-  if (result.stability_limited) json.add("stability_limited", *result.stability_limited);
-  json.begin_object("status");
-  for (int value = 0; value < num_status_values; ++value)
-    json.add(name(Status{static_cast<std::int8_t>(value)}), s.status[value]);
-  json.end();
-  json.begin_list("failed");
-  for (const int i : s.failed) json.add("", i);
-  json.end();
-  json.add("mode", mode_text(task.observation));
-  for (const auto& [sweep, time] : sweeps_of(result)) {
-    json.begin_object(sweep);
-    json.add("first_ms", 1e3 * time.first);
-    json.add("best_ms", 1e3 * time.best);
-    json.end();
-  }
-  json.add("loss", loss_name(task.observation));
-  json.add("num_saves", task.observation.save_times.size());
-  json.add("loss_sum", s.loss);
-  auto add_sums = [&](const char* name, const std::vector<double>& sums) {
-    json.begin_object(name);
-    for (std::size_t j = 0; j < sums.size(); ++j) json.add(task.system.param_names[j], sums[j]);
-    json.end();
+  auto sums_of = [&](const std::vector<double>& sums) {
+    Json by_name = Json::object();
+    for (std::size_t j = 0; j < sums.size(); ++j)
+      by_name[std::string(task.system.param_names[j])] = sums[j];
+    return by_name;
   };
-  add_sums("gradient_sum", s.gradient_params);
-  if (!s.product_params.empty()) add_sums("hvp_sum", s.product_params);
-  return json.text();
+  Json json = json_of(task);
+  json["lanes"] = result.lanes.width;
+  json["steps_min"] = s.steps_min;
+  json["steps_mean"] = s.steps_mean;
+  json["steps_max"] = s.steps_max;
+  json["rejected_mean"] = s.rejected_mean;
+  json["num_rhs"] = s.rhs;
+  if (result.memory) json["memory"] = json_of(*result.memory);
+  if (result.stability_limited) json["stability_limited"] = *result.stability_limited;
+  for (int value = 0; value < num_status_values; ++value)
+    json["status"][name(Status{static_cast<std::int8_t>(value)})] = s.status[value];
+  json["failed"] = s.failed;
+  json["mode"] = mode_text(task.observation);
+  for (const auto& [sweep, time] : sweeps_of(result)) json[sweep] = json_of(time);
+  json["loss"] = loss_name(task.observation);
+  json["num_saves"] = task.observation.save_times.size();
+  json["loss_sum"] = s.loss;
+  json["gradient_sum"] = sums_of(s.gradient_params);
+  if (!s.product_params.empty()) json["hvp_sum"] = sums_of(s.product_params);
+  return io::text_of(json);
 }
 
 std::string check_table(const Task& task, const GradientCheck& check) {
@@ -245,15 +242,14 @@ std::string check_table(const Task& task, const GradientCheck& check) {
 
 std::string check_json(const Task& task, const GradientCheck& check) {
   const GradientCheck::Bounds bounds = check.default_bounds();
-  Json json;
-  add_task(json, task);
-  json.add("num_checked", check.num_checked);
-  add_differences(json, task, "finite_differences", "finite_difference", check.finite_differences);
-  add_differences(json, task, "tangents", "tangent", check.tangents);
-  json.add("finite_difference_bound", bounds.finite_difference);
-  json.add("tangent_bound", bounds.tangent);
-  json.add("agree", check.passed());
-  return json.text();
+  Json json = json_of(task);
+  json["num_checked"] = check.num_checked;
+  json["finite_differences"] = json_of(task, "finite_difference", check.finite_differences);
+  json["tangents"] = json_of(task, "tangent", check.tangents);
+  json["finite_difference_bound"] = bounds.finite_difference;
+  json["tangent_bound"] = bounds.tangent;
+  json["agree"] = check.passed();
+  return io::text_of(json);
 }
 
 std::string systems_table() {

@@ -116,7 +116,7 @@ refuses "expected no --n beside it" --resume "$work/part.json" --n 8
 refuses "expected no --json beside it" --join "$work/part.json" "$work/star.json" --json "$work/x.json"
 refuses "--join" --join "$work/part.json"
 printf '{"format": "gradsolve ablation 1", "cells": [' >"$work/broken.json"
-refuses "broken.json: is not JSON: line 1, byte 45: expected a value" --resume "$work/broken.json"
+refuses "broken.json: is not JSON: parse error at line 1, column 46" --resume "$work/broken.json"
 printf '{"format": "another"}' >"$work/broken.json"
 refuses "its format is 'another', expected 'gradsolve ablation 1'" --resume "$work/broken.json"
 sed 's/"sort": "on"/"sort": "perhaps"/' "$work/part.json" >"$work/broken.json"

@@ -19,8 +19,8 @@ expect() {
   grep -qF -- "$text" <<<"$output" || fail "no '$text' in the output of: $*" "$output"
 }
 
-# json KEY < text: the number of a key of the tool's JSON.
-json() { sed -E "s/.*\"$1\": ([-+.e0-9]+).*/\1/"; }
+# json KEY < text: the number of the first member of that name in the tool's JSON.
+json() { sed -nE "s/^ *\"$1\": ([-+.e0-9]+),?$/\1/p" | head -n 1; }
 
 # close A B TOLERANCE: whether they agree, relative to B.
 close() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a / b - 1; exit !(d <= t && d >= -t) }'; }

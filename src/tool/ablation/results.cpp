@@ -3,18 +3,17 @@
 
 #include "../../io/json.hpp"
 #include "../../io/write.hpp"
-#include "../json.hpp"
 #include "../typed.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace gradsolve::tool {
 
 using io::BadInput;
-using io::JsonValue;
-using Kind = JsonValue::Kind;
+using io::Json;
 
 namespace {
 
@@ -36,33 +35,29 @@ void for_each_number(Result& r, Visit&& visit) {
   visit("gradient_sum", r.gradient_sum);
 }
 
-void add_context(Json& json, const Context& context) {
-  json.begin_object("context");
-  for (const auto& [name, text] : context) json.add(name, text);
-  json.end();
+Json json_of(const Context& context) {
+  Json json = Json::object();
+  for (const auto& [name, text] : context) json[name] = text;
+  return json;
 }
 
-void add_axes(Json& json, const Grid& grid) {
-  json.begin_object("axes");
-  for (const Axis& axis : grid.axes) {
-    json.begin_list(axis.name);
-    for (const std::string& value : axis.values) json.add("", value);
-    json.end();
-  }
-  json.end();
+Json json_of(const Grid& grid) {
+  Json json = Json::object();
+  for (const Axis& axis : grid.axes) json[axis.name] = axis.values;
+  return json;
 }
 
-void add_result(Json& json, const Grid& grid, const CellResult& result) {
-  json.begin_object();
-  for (std::size_t i = 0; i < grid.axes.size(); ++i) json.add(grid.axes[i].name, result.cell[i]);
+Json json_of(const Grid& grid, const CellResult& result) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < grid.axes.size(); ++i) json[grid.axes[i].name] = result.cell[i];
   if (result.measured()) {
-    for_each_number(result, [&](const char* name, const auto& x) { json.add(name, x); });
-    json.add("clock", result.clock);
-    json.add("date", result.date);
+    for_each_number(result, [&](const char* name, const auto& x) { json[name] = x; });
+    json["clock"] = result.clock;
+    json["date"] = result.date;
   } else {
-    json.add("missing", result.missing);
+    json["missing"] = result.missing;
   }
-  json.end();
+  return json;
 }
 
 /// Reads members of a file, and says what it lacks.
@@ -73,40 +68,51 @@ class Reader {
   [[noreturn]] void refuse(const std::string& what) const {
     throw BadInput(path_ + ": is not a file of gradsolve ablate: " + what);
   }
-  const JsonValue& member(const JsonValue& of, const char* key, Kind kind) const {
-    const JsonValue* const value = of.find(key);
-    if (value == nullptr) refuse("no \"" + std::string(key) + "\"");
-    if (value->kind != kind) refuse("\"" + std::string(key) + "\" is of another type");
-    return *value;
+  /// A member of type T: bool, std::string, or Json for an object or a list.
+  template <class T = Json>
+  T member(const Json& of, const char* key) const {
+    const auto found = of.find(key);
+    if (found == of.end()) refuse("no \"" + std::string(key) + "\"");
+    if constexpr (std::is_same_v<T, Json>) {
+      if (found->is_structured()) return *found;
+    } else {
+      if (const auto* const value = found->template get_ptr<const T*>()) return *value;
+    }
+    refuse("\"" + std::string(key) + "\" is of another type");
   }
-  std::string text(const JsonValue& of, const char* key) const {
-    return member(of, key, Kind::string).text;
-  }
+  std::string text(const Json& of, const char* key) const { return member<std::string>(of, key); }
   /// A number; null is NaN.
-  double number(const JsonValue& of, const char* key) const {
-    const JsonValue* const value = of.find(key);
-    if (value != nullptr && value->kind == Kind::null)
-      return std::numeric_limits<double>::quiet_NaN();
-    const std::string& digits = member(of, key, Kind::number).text;
-    double x = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), x);
-    return x;
+  double number(const Json& of, const char* key) const {
+    const auto found = of.find(key);
+    if (found == of.end()) refuse("no \"" + std::string(key) + "\"");
+    if (found->is_null()) return std::numeric_limits<double>::quiet_NaN();
+    if (!found->is_number()) refuse("\"" + std::string(key) + "\" is of another type");
+    return found->get<double>();
+  }
+  /// The strings of a list.
+  std::vector<std::string> texts(const Json& list) const {
+    std::vector<std::string> texts;
+    for (const Json& each : list) {
+      if (!each.is_string()) refuse(each.dump() + " where a text was expected");
+      texts.push_back(each.get<std::string>());
+    }
+    return texts;
   }
 
  private:
   const std::string& path_;
 };
 
-Grid read_grid(const Reader& reader, const JsonValue& file) {
+Grid read_grid(const Reader& reader, const Json& file) {
   std::map<std::string, std::string> lists;
-  const JsonValue& axes = reader.member(file, "axes", Kind::object);
-  for (std::size_t i = 0; i < axes.keys.size(); ++i)
-    for (const JsonValue& value : axes.values[i].values)
-      lists[axes.keys[i]] += (lists[axes.keys[i]].empty() ? "" : ",") + value.text;
-  return make_grid(lists, reader.member(file, "one_at_a_time", Kind::boolean).text == "true");
+  const Json axes = reader.member(file, "axes");
+  for (const auto& [axis, values] : axes.items())
+    for (const std::string& value : reader.texts(values))
+      lists[axis] += (lists[axis].empty() ? "" : ",") + value;
+  return make_grid(lists, reader.member<bool>(file, "one_at_a_time"));
 }
 
-CellResult read_result(const Reader& reader, const Grid& grid, const JsonValue& from) {
+CellResult read_result(const Reader& reader, const Grid& grid, const Json& from) {
   CellResult result;
   for (const Axis& axis : grid.axes) {
     const std::string value = reader.text(from, axis.name.c_str());
@@ -114,7 +120,7 @@ CellResult read_result(const Reader& reader, const Grid& grid, const JsonValue& 
       reader.refuse("a cell with " + axis.name + " " + value + ", which no axis has");
     result.cell.push_back(value);
   }
-  if (from.find("missing") != nullptr) {
+  if (from.contains("missing")) {
     result.missing = reader.text(from, "missing");
     return result;
   }
@@ -165,39 +171,36 @@ const CellResult* Ablation::find(const Cell& cell) const {
 }
 
 void write_ablation(const std::string& path, const Ablation& ablation) {
-  Json json;
-  json.add("format", format_name);
-  add_context(json, ablation.context);
-  json.begin_list("resumed");
-  for (const std::string& each : ablation.resumed) json.add("", each);
-  json.end();
-  json.add("min_seconds", ablation.min_seconds);
-  json.add("one_at_a_time", ablation.grid.one_at_a_time);
-  add_axes(json, ablation.grid);
-  json.add("complete", ablation.results.size() == ablation.grid.cells().size());
-  json.begin_list("cells");
-  for (const CellResult& result : ablation.results) add_result(json, ablation.grid, result);
-  json.end();
-  const std::string text = json.text();
+  Json cells = Json::array();
+  for (const CellResult& result : ablation.results) cells.push_back(json_of(ablation.grid, result));
+  const std::string text = io::text_of(Json{
+      {"format", format_name},
+      {"context", json_of(ablation.context)},
+      {"resumed", ablation.resumed},
+      {"min_seconds", ablation.min_seconds},
+      {"one_at_a_time", ablation.grid.one_at_a_time},
+      {"axes", json_of(ablation.grid)},
+      {"complete", ablation.results.size() == ablation.grid.cells().size()},
+      {"cells", cells},
+  });
   io::write_whole(path, [&](std::ostream& out) { out << text; });
 }
 
 Ablation read_ablation(const std::string& path) {
-  const JsonValue file = io::read_json(path);
+  const Json file = io::read_json(path);
   const Reader reader(path);
-  if (file.kind != Kind::object) reader.refuse("no object");
+  if (!file.is_object()) reader.refuse("no object");
   if (const std::string format = reader.text(file, "format"); format != format_name)
     reader.refuse("its format is '" + format + "', expected '" + format_name + "'");
   Ablation ablation;
   ablation.grid = read_grid(reader, file);
   ablation.min_seconds = reader.number(file, "min_seconds");
-  const JsonValue& context = reader.member(file, "context", Kind::object);
-  for (std::size_t i = 0; i < context.keys.size(); ++i)
-    ablation.context.emplace_back(context.keys[i], context.values[i].text);
-  for (const JsonValue& each : reader.member(file, "resumed", Kind::list).values)
-    ablation.resumed.push_back(each.text);
-  for (const JsonValue& each : reader.member(file, "cells", Kind::list).values)
-    ablation.results.push_back(read_result(reader, ablation.grid, each));
+  const Json context = reader.member(file, "context");
+  for (const auto& [name, value] : context.items())
+    ablation.context.emplace_back(name, reader.text(context, name.c_str()));
+  ablation.resumed = reader.texts(reader.member(file, "resumed"));
+  for (const Json& cell : reader.member(file, "cells"))
+    ablation.results.push_back(read_result(reader, ablation.grid, cell));
   return ablation;
 }
 
