@@ -36,6 +36,7 @@
 #include <gradsolve/second_order.hpp>
 #include <gradsolve/sensitivity.hpp>
 #include <gradsolve/solution.hpp>
+#include <gradsolve/solve.hpp>
 #include <gradsolve/status.hpp>
 #include <gradsolve/stiffness.hpp>
 #include <gradsolve/system.hpp>

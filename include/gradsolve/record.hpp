@@ -13,36 +13,53 @@ namespace detail {
 /// Throws InvalidArgument for options that make no sense, whatever the ensemble.
 void check_options(const Options& options, const char* method, bool has_error_estimate);
 
-/// Allocates the arrays of a record of n trajectories. True where it already holds a mesh for n
-/// trajectories in slices of `width`, whose plan can serve again.
-template <class Exec, class M, class S, class MemorySpace>
-bool prepare(const Exec& exec, Record<M, S, MemorySpace>& r, int n, int num_states, int width) {
-  const bool planned = r.mesh.planned && r.mesh.num_trajectories == n && r.mesh.width == width;
-  resize_rows(exec, r.states, n, num_states, "gradsolve::Record::states");
-  resize(exec, r.status, n, "gradsolve::Record::status");
-  resize(exec, r.num_steps, n, "gradsolve::Record::num_steps");
-  resize(exec, r.num_rejected, n, "gradsolve::Record::num_rejected");
-  resize(exec, r.num_rhs, n, "gradsolve::Record::num_rhs");
-  if (planned) return true;
+/// Allocates the arrays of an outcome of n trajectories.
+template <class Exec, class S, class MemorySpace>
+void prepare_outcome(const Exec& exec, Outcome<S, MemorySpace>& out, int n, int num_states) {
+  resize_rows(exec, out.states, n, num_states, "gradsolve::Outcome::states");
+  resize(exec, out.status, n, "gradsolve::Outcome::status");
+  resize(exec, out.num_steps, n, "gradsolve::Outcome::num_steps");
+  resize(exec, out.num_rejected, n, "gradsolve::Outcome::num_rejected");
+  resize(exec, out.num_rhs, n, "gradsolve::Outcome::num_rhs");
+}
 
-  Mesh<S, MemorySpace>& mesh = r.mesh;
+/// Cuts n trajectories, in their own order, into slices.
+template <class Exec, class S, class MemorySpace>
+void slice_in_order(const Exec& exec, Mesh<S, MemorySpace>& mesh, int n, int width) {
   mesh.planned = false;
   mesh.num_trajectories = n;
   mesh.width = width;
   mesh.num_slices = (n + width - 1) / width;
   resize(exec, mesh.order, std::size_t(mesh.num_slices) * width, "gradsolve::Mesh::order");
-  resize(exec, mesh.first_row, std::size_t(mesh.num_slices) + 1, "gradsolve::Mesh::first_row");
-  resize(exec, mesh.num_rows, mesh.num_slices, "gradsolve::Mesh::num_rows");
-  resize(exec, mesh.t0, n, "gradsolve::Mesh::t0");
-  resize(exec, mesh.t1, n, "gradsolve::Mesh::t1");
-  if (r.overflow.data() == nullptr)
-    r.overflow = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradsolve::Record::overflow"));
   const auto order = mesh.order;
   Kokkos::parallel_for(
       "gradsolve::record::order", Kokkos::RangePolicy<Exec>(exec, 0, order.extent(0)),
       KOKKOS_LAMBDA(int i) { order(i) = i < n ? i : -1; });
+}
+
+/// Allocates the arrays of a mesh of n trajectories. True where it is already laid out for n
+/// trajectories in slices of `width`, and its plan can serve again.
+template <class Exec, class S, class MemorySpace>
+bool prepare_mesh(const Exec& exec, Mesh<S, MemorySpace>& mesh, int n, int width) {
+  if (mesh.planned && mesh.num_trajectories == n && mesh.width == width) return true;
+  slice_in_order(exec, mesh, n, width);
+  resize(exec, mesh.first_row, std::size_t(mesh.num_slices) + 1, "gradsolve::Mesh::first_row");
+  resize(exec, mesh.num_rows, mesh.num_slices, "gradsolve::Mesh::num_rows");
+  resize(exec, mesh.t0, n, "gradsolve::Mesh::t0");
+  resize(exec, mesh.t1, n, "gradsolve::Mesh::t1");
   return false;
+}
+
+/// What every adaptive solve asks of its arguments.
+template <class F, class M, class Exec, class States, class Parameters>
+void check_solve(const char* function, const F& system,
+                 const Ensemble<States, Parameters>& ensemble, const Options& options) {
+  static_assert(ImplicitMethod<M> || !HasMassMatrix<F>,
+                "explicit methods solve u' = f: a system with a mass matrix needs a Rosenbrock or "
+                "ESDIRK method");
+  check_ensemble<F, Exec>(function, ensemble);
+  check_weights<Exec>(function, system);
+  check_options(options, M::name, M::error_order > 0);
 }
 
 template <int Width, class Exec, class F, class M, class States, class Parameters, class Scalar,
@@ -50,18 +67,17 @@ template <int Width, class Exec, class F, class M, class States, class Parameter
 void record_with(const Exec& exec, const F& system, const Ensemble<States, Parameters>& ensemble,
                  const Options& options, const Saves& saves,
                  Record<M, Scalar, typename Exec::memory_space>& out) {
-  static_assert(ImplicitMethod<M> || !HasMassMatrix<F>,
-                "explicit methods solve u' = f: a system with a mass matrix needs a Rosenbrock or "
-                "ESDIRK method");
   using L = LaneOf<F, Exec, Scalar, Width>;
   using System = SystemOnT<Exec, M, F>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::record");
-  check_ensemble<F, Exec>("record", ensemble);
-  check_weights<Exec>("record", system);
-  check_options(options, M::name, M::error_order > 0);
+  check_solve<F, M, Exec>("record", system, ensemble, options);
 
   const int n = ensemble.size();
-  const bool planned = prepare(exec, out, n, F::num_states, slice_width<Exec, L, F, M>);
+  prepare_outcome(exec, out, n, F::num_states);
+  const bool planned = prepare_mesh(exec, out.mesh, n, slice_width<Exec, L, F, M>);
+  if (out.overflow.data() == nullptr)
+    out.overflow = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradsolve::Record::overflow"));
   out.options = options;
   out.mesh.recorded_t0 = ensemble.t0();
   out.mesh.recorded_t1 = ensemble.t1();
@@ -77,6 +93,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
     const RecordKernel<M, System, L, Saves> kernel{
         system_on<Exec, M>(system),
         saves,
+        store,
         store,
         inputs_of(ensemble),
         options,
@@ -169,14 +186,14 @@ Record<M, Scalar, typename Exec::memory_space> record(const Exec& exec, const F&
 }
 
 /// How many trajectories ended in each Status, by its value. Synchronises exec.
-template <class Exec, class M, class S, class MemorySpace>
+template <class Exec, class S, class MemorySpace>
 Kokkos::Array<int, num_status_values> count_status(const Exec& exec,
-                                                   const Record<M, S, MemorySpace>& record) {
+                                                   const Outcome<S, MemorySpace>& outcome) {
   Kokkos::Array<int, num_status_values> counts;
-  const auto status = record.status;
+  const auto status = outcome.status;
   for (int value = 0; value < num_status_values; ++value)
     Kokkos::parallel_reduce(
-        "gradsolve::count_status", Kokkos::RangePolicy<Exec>(exec, 0, record.size()),
+        "gradsolve::count_status", Kokkos::RangePolicy<Exec>(exec, 0, status.extent(0)),
         KOKKOS_LAMBDA(int i, int& sum) { sum += static_cast<int>(status(i)) == value; },
         counts[value]);
   return counts;

@@ -7,16 +7,10 @@
 
 namespace gradsolve {
 
-/// What record() leaves: the final states, how each trajectory fared, and the mesh of accepted
-/// steps that replay() and gradient() work on. A handle: copies share their memory.
-///
-/// All arrays are indexed by trajectory and live in MemorySpace.
-template <class Method_, class Scalar_, class MemorySpace_>
-struct Record {
-  using Method = Method_;
-  using Scalar = Scalar_;
-  using MemorySpace = MemorySpace_;
-
+/// How each trajectory of an ensemble fared: what record() and solve() tell. A handle: copies share
+/// their memory. All arrays are indexed by trajectory and live in MemorySpace.
+template <class Scalar, class MemorySpace>
+struct Outcome {
   /// (n, N) u(t1); the last good state of a trajectory that stopped early.
   Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> states;
   Kokkos::View<Status*, MemorySpace> status;     ///< (n)
@@ -27,6 +21,16 @@ struct Record {
   /// (n, saves, N) the states at the save times, where it was given some. NaN marks saves that a
   /// trajectory did not reach, and those that a ragged list does not have.
   Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> saved;
+};
+
+/// What record() leaves: the outcome, and the mesh of accepted steps that replay() and gradient()
+/// work on.
+template <class Method_, class Scalar_, class MemorySpace_>
+struct Record : Outcome<Scalar_, MemorySpace_> {
+  using Method = Method_;
+  using Scalar = Scalar_;
+  using MemorySpace = MemorySpace_;
+
   /// (total_rows, N, width) the states at the begins of the steps, stored as the mesh is; with
   /// Options::keep_states.
   Kokkos::View<Scalar*, MemorySpace> kept;

@@ -68,16 +68,14 @@ bool same_bits(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-/// Whether row i of a and row k of b (host Views of rank 1 or 2) agree to the bit.
+/// Whether row i of a and row k of b (host Views of rank 1 to 3) agree to the bit.
 template <class A, class B>
 bool same_row(const A& a, int i, const B& b, int k) {
-  if constexpr (A::rank() == 1) {
-    return same_bits(a(i), b(k));
-  } else {
-    bool same = a.extent(1) == b.extent(1);
-    for (std::size_t j = 0; same && j < a.extent(1); ++j) same = same_bits(a(i, j), b(k, j));
-    return same;
-  }
+  bool same = a.extent(1) == b.extent(1) && a.extent(2) == b.extent(2);
+  for (std::size_t j = 0; same && j < a.extent(1); ++j)
+    for (std::size_t l = 0; same && l < a.extent(2); ++l)
+      same = same_bits(a.access(i, j, l), b.access(k, j, l));
+  return same;
 }
 
 /// Whether two Views in any memory agree to the bit.
@@ -92,14 +90,15 @@ template <class A, class B>
   return ::testing::AssertionSuccess();
 }
 
-/// Whether all numbers of a View of rank 1 or 2, in any memory, are finite.
+/// Whether all numbers of a View of rank 1 to 3, in any memory, are finite.
 template <class V>
 ::testing::AssertionResult finite_everywhere(const V& view) {
   const auto x = on_host(view);
   for (std::size_t i = 0; i < x.extent(0); ++i)
     for (std::size_t j = 0; j < x.extent(1); ++j)
-      if (!std::isfinite(x.access(i, j)))
-        return ::testing::AssertionFailure() << "row " << i << " is not finite";
+      for (std::size_t k = 0; k < x.extent(2); ++k)
+        if (!std::isfinite(x.access(i, j, k)))
+          return ::testing::AssertionFailure() << "row " << i << " is not finite";
   return ::testing::AssertionSuccess();
 }
 

@@ -14,13 +14,13 @@ struct RecordOutput {
   StridedMatrix<Scalar> states;
   Status* status;
   int *num_steps, *num_rejected, *num_rhs;
-  Scalar *t0, *t1;  // the spans
+  Scalar *t0, *t1;  // the spans, where steps are stored
   int* overflow;    // set to 1: some slice was too short
   Scalar* kept;     // the states at the begins of the steps; null: not wanted
 };
 
 /// The adaptive solve. Stores the end of each accepted step where `store`, and counts them anyway:
-/// past the room of a slice it only counts.
+/// past the room of a slice it only counts. Saves states at save times where `save`.
 template <class M, class F, class L, class Saves>
 struct RecordKernel {
   using S = ScalarOf<L>;
@@ -33,7 +33,7 @@ struct RecordKernel {
 
   F f;
   Saves saves;
-  bool store;
+  bool store, save;
   Inputs<S> in;
   Options options;
   MeshAccess<S> mesh;
@@ -85,7 +85,7 @@ struct RecordKernel {
           status[lane] = Status::inconsistent_start;
     }
     StateSaver<M, F, L, Saves> saver(f, saves, lanes, t_begin, t_final);
-    if (store) saver.start(t_begin, u);
+    if (save) saver.start(t_begin, u);
 
     MaskOf<L> active(false);
     for (int lane = 0; lane < width; ++lane) {
@@ -127,7 +127,7 @@ struct RecordKernel {
       const MaskOf<L> accepted = active && finite && ratio2 <= L(1);
       store_ends(ends, capacity, accepted, steps, t_new);
       if (store && out.kept != nullptr) keep(slice, first_lane, capacity, accepted, steps, u);
-      if (store) saver.step(t, t_new, accepted, u, trial.u, p);
+      if (save) saver.step(t, t_new, accepted, u, trial.u, p);
       keep_where(accepted, trial.u, u);
       t = select(accepted, t_new, t);
       if constexpr (M::fsal) {
@@ -161,7 +161,7 @@ struct RecordKernel {
       }
     }
 
-    if (store) saver.finish();
+    if (save) saver.finish();
     lanes.template scatter_states<Whole<F>::num_states>(f, u, out.states);
     int longest = 0;
     for (int lane = 0; lane < width; ++lane) {
@@ -171,8 +171,10 @@ struct RecordKernel {
       if (!lanes.used(lane)) continue;
       const int j = lanes.index[lane];
       out.status[j] = status[lane];
-      out.t0[j] = lane_of(t_begin, lane);
-      out.t1[j] = lane_of(t_final, lane);
+      if (store) {
+        out.t0[j] = lane_of(t_begin, lane);
+        out.t1[j] = lane_of(t_final, lane);
+      }
       out.num_steps[j] = n;
       out.num_rejected[j] = r;
       out.num_rhs[j] =
