@@ -12,3 +12,8 @@ def uniform(seed, i, k):
         bits = mix(mix(np.uint64(seed) + golden * (np.uint64(1) + np.asarray(i, np.uint64)))
                    + golden * (np.uint64(1) + np.asarray(k, np.uint64)))
     return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0 ** -52
+
+def normal(seed, i, k):
+    """Standard normal, of the uniform numbers 2k and 2k + 1."""
+    k = 2 * np.asarray(k, np.uint64)
+    return np.sqrt(-2 * np.log(uniform(seed, i, k))) * np.cos(6.283185307179586 * uniform(seed, i, k + np.uint64(1)))
