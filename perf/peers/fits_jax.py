@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Parameter recovery with Diffrax: n fits of one system at once, each to noisy data of its own.
 
-The studies of examples/05_parameter_recovery with its data sets, starts, optimisers and stopping rules: lorenz and lotka_volterra
+The studies of examples/05_parameter_recovery with its data sets, starts, optimisers and stopping rules: lorenz, lotka_volterra
 (Tsit5), robertson in logarithms of its rates (Kvaerno5). float64; tolerances are the example's unless --rtol (atol follows).
 A fit is one while_loop, vmap over fits and jit around it: each has its own damping or line search and its own end, and the
 whole runs without Python until the last has ended. A trial takes its own adaptive steps. Arms:
@@ -10,9 +10,10 @@ whole runs without Python until the last has ended. A trial takes its own adapti
   lbfgs_all  the same with a checkpoint at every step: faster where the memory is there
 max_steps is twice what the slowest start needs; a trial that needs more counts as not solved, and is rejected.
 Before any timing: data and starts of the first eight sets are those of tests/data/fits.json; their fits end within 1e-6 of its
-minimisers (error is the largest relative distance), and of all fits more than 99 of 100 have converged. ms is a whole batch of
-fits, best of --repeats after a warm one, data on the device; compile_s, apart, its compilation. sweeps: evaluations of the
-ensemble until the last fit has ended. One line of results each. Needs jax and diffrax (pip install "jax[cuda12]" diffrax).
+minimisers (error is the largest relative distance), and of all fits more than 99 of 100 have converged; else the script ends.
+ms is a whole batch of fits, best of --repeats after a warm one, data on the device; compile_s, apart, its compilation. sweeps:
+evaluations of the ensemble until the last fit has ended. The example's clock starts behind its first record of all steps.
+One line of results each. Needs jax and diffrax (pip install "jax[cuda12]" diffrax).
 """
 import json, os, time
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
