@@ -243,7 +243,8 @@ class GradientChecker {
 /// loss: as for gradient(). Trajectories whose status is not success or whose loss is not finite
 /// are left out. Not at a minimum of the loss, nor at a kink: there nothing agrees with a
 /// derivative. Costs 17 replays for every initial state and parameter, 33 where one is 0.
-/// Synchronises exec. Throws InvalidArgument as gradient() does.
+/// Derivatives in the weights of a system are not among them. Synchronises exec. Throws
+/// InvalidArgument as gradient() does.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
           class States, class Parameters, class Loss>
 GradientCheck check_gradient(const Exec& exec, const F& system,

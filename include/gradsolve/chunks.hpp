@@ -102,7 +102,8 @@ void add_numbers(const Exec& exec, const From& from, const To& to) {
 /// The Views of the ensemble, and those of `out`, are in any memory that exec can reach: kernels
 /// read and write pinned host memory directly, so that its transfers overlap with the solving.
 /// loss: as for gradient(); save times and data are of the whole ensemble, and a trajectory has the
-/// number that it has there. after_chunk(done, n): called after each chunk.
+/// number that it has there. after_chunk(done, n): called when the rows of the first `done`
+/// trajectories are in `out`. Options::keep_states is ignored.
 /// Where memory runs out all the same the chunk is halved. Synchronises exec.
 /// Throws InvalidArgument as record() and gradient() do.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
@@ -137,6 +138,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
   const std::size_t budget =
       (options.memory_budget > 0 ? options.memory_budget : default_chunk_budget) / 2;
   options.memory_budget = budget;
+  options.keep_states = false;  // the gradient replays: a chunk of more trajectories gains more
   Record<M, Scalar, typename Exec::memory_space> recorded;
   Gradient<Scalar, typename Exec::memory_space> gradients;
   int size = Kokkos::min(n, pilot_chunk);
@@ -171,6 +173,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
     ++out.num_chunks;
     out.largest_chunk = Kokkos::max(out.largest_chunk, end - begin);
     begin = end;
+    exec.fence("gradsolve::record_and_gradient_in_chunks: for after_chunk");
     after_chunk(begin, n);
     const double room = double(budget) / bytes_a_trajectory<F>(recorded);
     size = static_cast<int>(Kokkos::clamp(0.9 * room, 1.0, double(n)));

@@ -43,7 +43,7 @@ struct Gradient {
     Kokkos::View<int*, MemorySpace> partial_left_out;
     detail::MovedMesh<Scalar, MemorySpace> moved;
     Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object
-    std::shared_ptr<unsigned> taken_before = std::make_shared<unsigned>(0u);
+    std::shared_ptr<unsigned> taken_before;     // their number before the next one; with `taken`
   } workspace;
 };
 

@@ -73,6 +73,8 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
   check_solve<F, M, Exec>("record", system, ensemble, options);
 
   const int n = ensemble.size();
+  // A next leg from where the last one ended: its initial states are read more than once.
+  if (ensemble.states().data() == out.states.data()) out.states = {};
   prepare_outcome(exec, out, n, F::num_states);
   const bool planned = prepare_mesh(exec, out.mesh, n, slice_width<Exec, L, F, M>);
   if (out.overflow.data() == nullptr)

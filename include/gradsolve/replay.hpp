@@ -31,7 +31,7 @@ void replay_with(const Exec& exec, const F& system, const Record<M, Scalar, Memo
                  Replay<Scalar, MemorySpace>& out) {
   using L = LaneOf<F, Exec, Scalar, Width>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::replay");
-  check_record<F, Exec, L, M>("replay", record, ensemble);
+  check_record<Exec, L, M>("replay", system, record, ensemble);
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Replay::states");
   if (record.size() == 0) return;
   const ReplayKernel<M, SystemOnT<Exec, M, F>, L, Saves> kernel{
@@ -106,7 +106,7 @@ void replay_with_error_ratio(const Exec& exec, const F& system,
   using L = LaneOf<F, Exec, Scalar, Width>;
   static_assert(M::error_order > 0, "the method has no error estimate");
   Kokkos::Profiling::ScopedRegion region("gradsolve::replay_with_error_ratio");
-  check_record<F, Exec, L, M>("replay_with_error_ratio", record, ensemble);
+  check_record<Exec, L, M>("replay_with_error_ratio", system, record, ensemble);
   const int n = record.size();
   resize_rows(exec, out.states, n, F::num_states, "gradsolve::Replay::states");
   resize(exec, out.error_ratio, n, "gradsolve::Replay::error_ratio");

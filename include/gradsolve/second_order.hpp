@@ -87,7 +87,8 @@ Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> hessian(
 /// What gauss_newton_product() leaves, and its workspace.
 template <class Scalar, class MemorySpace>
 struct GaussNewtonProduct {
-  Tangent<Scalar, MemorySpace> tangent;    ///< J v, at the save times
+  Tangent<Scalar, MemorySpace>
+      tangent;  ///< saved: the states at the saves; saved_tangents: 2 W J v there
   Gradient<Scalar, MemorySpace> gradient;  ///< u0, params: the product
 };
 

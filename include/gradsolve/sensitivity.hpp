@@ -91,7 +91,7 @@ void jvp_with(const Exec& exec, const F& system, const Record<M, Scalar, MemoryS
               const Ensemble<States, Parameters>& ensemble, const Saves& saves, const DStates& du0,
               const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::jvp");
-  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>, M>("jvp", record, ensemble);
+  check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("jvp", system, record, ensemble);
   check_direction<Exec>("jvp", "du0", du0, ensemble.states());
   check_direction<Exec>("jvp", "dparams", dparams, ensemble.params());
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Tangent::states");
@@ -205,7 +205,7 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
                  Sensitivity<Scalar, MemorySpace>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::sensitivity");
-  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>, M>("sensitivity", record, ensemble);
+  check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("sensitivity", system, record, ensemble);
   place_variables<F>(exec, variables, out);
   out.saved = {};
   out.saved_sensitivities = {};
@@ -221,7 +221,7 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
                  Sensitivity<Scalar, MemorySpace>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::sensitivity");
-  check_record<F, Exec, LaneOf<F, Exec, Scalar, Width>, M>("sensitivity", record, ensemble);
+  check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("sensitivity", system, record, ensemble);
   check_saves("sensitivity", times, ensemble);
   place_variables<F>(exec, variables, out);
   const std::size_t n = record.size(), k = times.size(), C = out.variable.extent(0);

@@ -84,6 +84,7 @@ Solution<M, F, Scalar, MemorySpace> make_solution(const Exec& exec, const F& sys
                                                   const Record<M, Scalar, MemorySpace>& record,
                                                   const Ensemble<States, Parameters>& ensemble) {
   detail::check_ensemble<F, Exec>("make_solution", ensemble);
+  detail::check_weights<Exec>("make_solution", system);
   if (record.size() != ensemble.size())
     detail::refuse("make_solution", "ensemble", std::to_string(ensemble.size()) + " trajectories",
                    std::to_string(record.size()) + ", as many as were recorded");

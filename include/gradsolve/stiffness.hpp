@@ -24,7 +24,7 @@ Kokkos::View<Scalar*, MemorySpace> stability_limited_share(
   static_assert(!ImplicitMethod<M> && M::error_order > 0,
                 "a question to explicit methods with an error estimate");
   Kokkos::Profiling::ScopedRegion region("gradsolve::stability_limited_share");
-  check_record<F, Exec, L, M>("stability_limited_share", record, ensemble);
+  check_record<Exec, L, M>("stability_limited_share", system, record, ensemble);
   Kokkos::View<Scalar*, MemorySpace> share(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "gradsolve::stability_limited_share"),
       record.size());

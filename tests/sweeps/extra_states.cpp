@@ -242,5 +242,23 @@ TEST(Refresh, RecordsAgainAsItIsTold) {
   EXPECT_FALSE(refreshed(Rerecord::never, 3.0));
 }
 
+TEST(Refresh, SeesASpanThatHasOpened_AndFixedStepsDoNotAge) {
+  const auto inputs = van_der_pol(3);
+  const auto t1 = column(std::vector<double>{1, 0, 1}),
+             later = column(std::vector<double>{1, 1, 1});
+  Options options{.rerecord = Rerecord::when_stale};
+  auto recorded = record(Exec(), VanDerPol{}, Tsit5{}, inputs.ensemble(0.0, t1), options);
+  Replay<double, Memory> replayed;
+  EXPECT_FALSE(refresh(Exec(), VanDerPol{}, inputs.ensemble(0.0, t1), recorded, replayed));
+  EXPECT_TRUE(refresh(Exec(), VanDerPol{}, inputs.ensemble(0.0, later), recorded, replayed));
+  EXPECT_GT(on_host(recorded.num_steps)(1), 0);
+
+  options.fixed_steps = 2;  // far from the tolerances, which do not steer them
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  recorded = record(Exec(), VanDerPol{}, Tsit5{}, ensemble, options);
+  EXPECT_FALSE(refresh(Exec(), VanDerPol{}, ensemble, recorded, replayed));
+  EXPECT_GT(on_host(replayed.error_ratio)(0), options.stale_ratio);
+}
+
 }  // namespace
 }  // namespace gradsolve::test

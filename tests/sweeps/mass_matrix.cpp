@@ -152,6 +152,33 @@ TYPED_TEST(MassMatrix, WithAConstraint_HasTheOrderOfTheMethod) {
   EXPECT_LT(slope, M::order + 0.8) << error(16) << ", " << error(32);
 }
 
+TEST(ConsistentStart, OfAComponentThatIsZeroNeedsNoAtol_G6) {
+  const auto inputs = robertson_dae(2);
+  const auto r = record(Exec(), RobertsonDae{}, Rodas5P{}, inputs.ensemble(0.0, 1.0),
+                        {.rtol = 1e-6, .atol = 0});
+  EXPECT_EQ(on_host(r.status)(0), Status::success);
+}
+
+/// u' = -u, 0 = sqrt(z) + u - 1: at z = 0 the constraint's slope is infinite, and no step of
+/// Newton's moves z.
+struct UnderARoot {
+  static constexpr int num_states = 2, num_params = 0;
+  static constexpr Matrix<double, 2> mass_matrix{{{{1, 0}}, {{0, 0}}}};
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 2> operator()(const T&, const State<T, 2>& u,
+                                                     const Params<T, 0>&) const {
+    using gradsolve::sqrt;
+    return {-u[0], sqrt(u[1]) + u[0] - T(1.0)};
+  }
+};
+TEST(InconsistentStart, OfAnInfiniteSlopeIsNotHidden) {
+  const Inputs<double> inputs{matrix<double>({{0.5, 0.0}, {0.5, 0.25}}),
+                              MatrixOf<double>("none", 2, 0)};
+  const auto r = record(Exec(), UnderARoot{}, Rodas4{}, inputs.ensemble(0.0, 0.1));
+  EXPECT_EQ(on_host(r.status)(0), Status::inconsistent_start);
+  EXPECT_EQ(on_host(r.status)(1), Status::success);
+}
+
 TEST(InconsistentStart, IsRefused_AndLeavesNeighboursAlone) {
   auto inputs = robertson_dae(3);
   const auto good =

@@ -326,6 +326,34 @@ TEST(NeuralSweep, FailedTrajectoriesContributeNothing) {
   }
 }
 
+/// A span or a cotangent that is not a number, while the state is one.
+TEST(NeuralSweep, BadSpansAndCotangentsContributeNothing) {
+  const BlockSystem<Small> system(draw_weights<double>(Small::num_weights));
+  const auto inputs = draw_inputs<double>(50, 0);
+  std::vector<double> t1(50, 1.0);
+  const auto good = inputs.ensemble(0.0, column(t1));
+  t1[7] = nan_value;
+  const auto bad = inputs.ensemble(0.0, column(t1));
+  const auto w = matrix<double>(50, 2, [](int i, int j) { return i == 7 ? 0.0 : 1.0 + i + j; });
+  const auto expected =
+      vjp(Exec(), system, record(Exec(), system, Tsit5{}, good, options), good, w);
+
+  const auto broken =
+      matrix<double>(50, 2, [](int i, int j) { return i == 7 ? nan_value : 1.0 + i + j; });
+  for (const auto& ensemble : {good, bad}) {
+    const auto recorded = record(Exec(), system, Tsit5{}, ensemble, options);
+    const auto g = vjp(Exec(), system, recorded, ensemble, broken);
+    EXPECT_EQ(on_host(g.left_out)(), 1);
+    for (int k = 0; k < Small::num_weights; ++k)
+      ASSERT_LE(relative_difference(on_host(g.weights)(k), on_host(expected.weights)(k), 1e-3L),
+                1e-11);
+  }
+  const auto recorded = record(Exec(), system, Tsit5{}, good, options);
+  const auto moved = gradient(Exec(), system, recorded, bad, Norm{});
+  EXPECT_TRUE(finite_everywhere(moved.weights));
+  EXPECT_EQ(on_host(moved.left_out)(), 1);
+}
+
 /// Trajectories of very different lengths in one slice: a step that is none adds nothing.
 TEST(NeuralSweep, LengthsThatDiffer) {
   const BlockSystem<Small> system(draw_weights<double>(Small::num_weights));
@@ -402,6 +430,9 @@ TEST(NeuralSweep, WeightsOfAnotherSizeAreRefused) {
   expect_refusal([&] { record(Exec(), Driven<double>{short_weights}, Tsit5{}, ensemble); }, text);
   expect_refusal(
       [&] { gradient(Exec(), Driven<double>{short_weights}, recorded, ensemble, Norm{}); }, text);
+  expect_refusal([&] { replay(Exec(), Driven<double>{short_weights}, recorded, ensemble); }, text);
+  expect_refusal([&] { make_solution(Exec(), Driven<double>{short_weights}, recorded, ensemble); },
+                 text);
 }
 
 }  // namespace

@@ -237,6 +237,32 @@ TEST(NonFiniteJacobian, EndsInAStatus_AndLeavesNeighboursAlone) {
   EXPECT_TRUE(std::isnan(on_host(g.params)(1, 0)));
 }
 
+/// Whatever hides the infinite entry: no move of Newton's, no error estimate of fixed steps.
+template <class M>
+Status status_at_the_root(const Options& options) {
+  const Inputs<double> inputs{matrix<double>({{0.0}}), matrix<double>({{0.5}})};
+  return on_host(record(Exec(), Root{}, M{}, inputs.ensemble(0.0, 1.0), options).status)(0);
+}
+TEST(NonFiniteJacobian, IsNoSuccessOfOtherMethodsAndOfFixedStepsEither) {
+  EXPECT_EQ(status_at_the_root<Kvaerno5>({.rtol = 1e-6}), Status::non_finite);
+  EXPECT_EQ(status_at_the_root<Kvaerno5>({.fixed_steps = 10}), Status::non_finite);
+  EXPECT_EQ(status_at_the_root<Rodas4>({.fixed_steps = 10}), Status::non_finite);
+  EXPECT_EQ(status_at_the_root<Rosenbrock23>({.fixed_step = 0.1}), Status::non_finite);
+}
+
+/// t + dt rounds onto t1, from which dt is a little less away.
+TEST(LastStep, EndsAtT1_WhereAnotherOneWouldBeOfNoLength) {
+  ASSERT_GT(1.1 - 1.0, 0.1);
+  ASSERT_EQ(1.0 + 0.1, 1.1);
+  const Options options{.rtol = 1e-3, .first_step = 0.1};
+  const auto stiff = solve<Rodas5P>(Relaxation{}, {1.0}, {1.0}, 1.0, 1.1, options);
+  EXPECT_EQ(stiff.status, Status::success);
+  EXPECT_EQ(stiff.steps, 1);
+  const auto explicit_one = solve<Tsit5>(Relaxation{}, {1.0}, {1.0}, 1.0, 1.1, options);
+  EXPECT_EQ(explicit_one.status, Status::success);
+  EXPECT_EQ(explicit_one.steps, 1);
+}
+
 TEST(StiffInFloat, FollowsTheDoubleSolution) {
   constexpr int n = 8;
   auto rate = [](int i) { return 0.04 * (1 + 0.1 * i); };

@@ -193,5 +193,20 @@ TEST(Tools, AFirstRecordWaitsForItsOwnInstanceOnly) {
     EXPECT_TRUE(is_fence_of(Exec(), fence_devices[i])) << fences[i];
 }
 
+/// What a gradient left holds no loss for a vjp: the sanitizers see where one is written.
+TEST(Handles, OfAGradient_ServeAVjp) {
+  Sweeps sweeps;
+  sweeps.record_again(Exec());
+  sweeps.others_again(Exec());
+  for (int again = 0; again < 2; ++again) {
+    vjp(Exec(), LotkaVolterra{}, sweeps.recorded, sweeps.inputs.ensemble(0.0, 3.0), sweeps.w,
+        sweeps.slopes);
+    Exec().fence();
+    EXPECT_EQ(sweeps.slopes.loss.extent(0), 0u);
+    EXPECT_TRUE(finite_everywhere(sweeps.slopes.params));
+    EXPECT_TRUE(same_bits_everywhere(sweeps.slopes.params, sweeps.pulled.params));
+  }
+}
+
 }  // namespace
 }  // namespace gradsolve::test

@@ -62,8 +62,7 @@ class ReverseSweep {
                const Record<M, Scalar, MemorySpace>& record,
                const Ensemble<States, Parameters>& ensemble)
       : exec_(exec), system_(system), record_(record), ensemble_(ensemble) {
-    check_record<F, Exec, L, M>(function, record, ensemble);
-    check_weights<Exec>(function, system);
+    check_record<Exec, L, M>(function, system, record, ensemble);
     if constexpr (HasWeights<F>) {
       static_assert(!WithTimes, "gradients in weights come without derivatives in times");
       static_assert(!ImplicitMethod<M>, "gradients in weights need an explicit method");
@@ -125,12 +124,14 @@ class ReverseSweep {
         seed,
         kept,
         strided(out.states),
-        out.loss.data(),
+        with_loss ? out.loss.data() : nullptr,  // a View of no rows may have an address
         strided(out.u0),
         strided(each),
         times,
         product};
     launch_slices("gradsolve::gradient", exec_, kept.num_slots, kernel);
+    // Every slot takes one slice too many, after its first.
+    if constexpr (!HasWeights<F>) *out.workspace.taken_before += record_.mesh.num_slices;
     if constexpr (HasWeights<F>)
       sum_weights(exec_, out.workspace.weights_each.data(), kept.num_slots, F::num_weights,
                   Summing::Sums::numbers_a_weight, out.weights.data());
@@ -172,23 +173,24 @@ class ReverseSweep {
 
   KeptStates<Scalar> kept_states(int parts, Gradient<Scalar, MemorySpace>& out) const {
     auto& work = out.workspace;
-    if (work.taken.data() == nullptr)
+    if (work.taken.data() == nullptr) {
       work.taken = Kokkos::View<unsigned, MemorySpace>(
           Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));  // 0, as *taken_before
+      work.taken_before = std::make_shared<unsigned>(0u);  // not that of who was copied before
+    }
     KeptStates<Scalar> kept{};
     if (on_kept_states_) {
       kept.num_slots = Kokkos::min(Backend<Exec>::num_slots(exec_), record_.mesh.num_slices);
       kept.recorded = record_.kept.data();
       kept.final_states = record_.states.data();
       kept.num_trajectories = record_.size();
+      kept.segment_rows = kept.room = 1;  // where no trajectory took a step, nothing was kept
     } else {
       kept = reserve_buffer(exec_, record_.mesh, row_numbers<System>(record_.mesh.width) * parts,
                             record_.options.memory_budget, work.buffer);
     }
     kept.taken = work.taken.data();
     kept.taken_before = *work.taken_before;
-    // Every slot takes one slice too many, after its first.
-    if constexpr (!HasWeights<F>) *work.taken_before += record_.mesh.num_slices;
     return kept;
   }
 

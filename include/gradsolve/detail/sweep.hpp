@@ -63,10 +63,11 @@ void check_weights(const char* function, const F& system) {
   }
 }
 
-template <class F, class Exec, class L, class M, class Rec, class States, class Parameters>
-void check_record(const char* function, const Rec& record,
+template <class Exec, class L, class M, class F, class Rec, class States, class Parameters>
+void check_record(const char* function, const F& system, const Rec& record,
                   const Ensemble<States, Parameters>& ensemble) {
   check_ensemble<F, Exec>(function, ensemble);
+  check_weights<Exec>(function, system);
   static_assert(std::is_same_v<typename Rec::Scalar, typename Ensemble<States, Parameters>::Scalar>,
                 "a record and an ensemble have the same scalar type");
   if (record.size() != ensemble.size())

@@ -278,7 +278,7 @@ struct GradientKernel {
         },
         [&](const L& t, const L& t_end, const StateOf<F, T>& u) GRADSOLVE_INLINE_LAMBDA {
           step_back(t_end != t, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
-            plain_step(steps, t_final, t, t_end, u, p, c);
+            plain_step(steps, t_final, finite(t), finite(t_end), u, p, c);
           });
         });
   }
@@ -309,11 +309,12 @@ struct GradientKernel {
           const MaskOf<L> now = cursor.find(t, moves, time);
           if (any_of_these(now)) {
             step_back(moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
-              observed_step(lanes, steps, t_final, cursor, t, t_end, moves, u, p, c);
+              observed_step(lanes, steps, t_final, cursor, finite(t), finite(t_end), moves, u, p,
+                            c);
             });
           } else {
             step_back(moves, bar, [&](Cotangent& c) GRADSOLVE_INLINE_LAMBDA {
-              plain_step(steps, t_final, t, t_end, u, p, c);
+              plain_step(steps, t_final, finite(t), finite(t_end), u, p, c);
             });
           }
           keep_where(moves, u, u_first);
@@ -347,12 +348,13 @@ struct GradientKernel {
       lanes.template scatter_states<Whole<F>::num_states>(f, part_of<0>(u), states);
   }
 
-  /// Trajectories without a gradient: that did not reach t1, or whose state or loss there is not a
-  /// number.
+  /// Trajectories without a gradient: that did not reach t1, or whose state, loss or cotangent
+  /// there is not a number.
   KOKKOS_FORCEINLINE_FUNCTION void leave_out_failed(const LaneIndices<L>& lanes,
                                                     const StateOf<F, T>& u, Cotangent& bar) const {
     L sum = L(0) * bar.loss;
-    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + L(0) * u[i]; });
+    for_each_index<N>(
+        [&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + L(0) * u[i] + L(0) * bar.lambda[i]; });
     bar.counts = sum == L(0);
     for (int lane = 0; lane < width; ++lane)
       if (!lanes.used(lane) || status[lanes.index[lane]] != Status::success)
@@ -363,6 +365,15 @@ struct GradientKernel {
     if constexpr (with_weights)
       for_each_index<N>([&](int i)
                             GRADSOLVE_INLINE_LAMBDA { w[i] = select(bar.counts, w[i], T(0)); });
+  }
+
+  /// A time of a step. Times of trajectories that failed may not be numbers, and 0 times those
+  /// would get into the sums over trajectories.
+  static KOKKOS_FORCEINLINE_FUNCTION L finite(const L& t) {
+    if constexpr (with_weights)
+      return select(is_finite(t), t, L(0));
+    else
+      return t;
   }
 
   /// Whether the condition holds for any of the trajectories that must take the same way: those of

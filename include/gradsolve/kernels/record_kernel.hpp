@@ -118,6 +118,7 @@ struct RecordKernel {
       MaskOf<L> last = !(abs(t_final - t) > abs(dt));
       L t_new = select(last, t_final, t + dt);
       if (fixed) fixed_step_end(t_begin, t_final, attempts, last, t_new);
+      last = last || t_new == t_final;  // t + dt may round onto the end
       const L h = t_new - t;
       const Attempt<F, L> trial = attempt<M>(f, t, t_new, u, p, k0, tolerances);
 

@@ -68,7 +68,12 @@ void sum_rows(const Exec& exec, const StridedMatrix<const S>& values, int num_ro
               const Kokkos::View<S**, Kokkos::LayoutLeft, MemorySpace>& partial,
               const Kokkos::View<int*, MemorySpace>& partial_left_out,
               const StridedMatrix<S>& total, int* left_out) {
-  if (num_columns == 0) return;
+  if (num_columns == 0) {
+    Kokkos::parallel_for(
+        "gradsolve::sum::none", Kokkos::RangePolicy<Exec>(exec, 0, 1),
+        KOKKOS_LAMBDA(int) { *left_out = 0; });
+    return;
+  }
   const Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>> cells(exec, {0, 0},
                                                            {num_partial_sums, num_columns});
   Kokkos::parallel_for(

@@ -71,6 +71,7 @@ struct Constraints {
       static_for<C>([&](auto c) GRADSOLVE_INLINE_LAMBDA { a[c][d] = projected[c]; });
     });
     lu.factor(a);
+    residual[0] = residual[0] + lu.zero_if_finite();  // an infinite A lets nothing move
   }
 };
 
@@ -93,7 +94,7 @@ KOKKOS_FORCEINLINE_FUNCTION L weighted_square(const F& f, const StateOf<F, L>& d
                                               const Tolerances<ScalarOf<L>>& tol) {
   L sum(0);
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    const L x = d[i] / tol.scale(f, i, abs(u[i]));
+    const L x = d[i] * reciprocal(tol.scale(f, i, abs(u[i])));
     sum = sum + x * x;
   });
   return sum * tol.template inverse_count<F>();

@@ -47,7 +47,7 @@ struct NewtonLimits {
   /// Converged: the error left, by the last rate of convergence.
   static constexpr S rounding2 = S(16) * epsilon * (S(16) * epsilon);
   /// Converged too: below this an iteration that does not even halve its steps is at its rounding.
-  static constexpr S rough2 = S(4096) * epsilon;
+  static constexpr S rough2 = S(4096) * epsilon * (S(4096) * epsilon);
 };
 
 /// The mean of (dk_i / u_i)^2, where u_i is the larger of the state's two ends.
@@ -136,12 +136,15 @@ KOKKOS_FORCEINLINE_FUNCTION void solve_stages(const F& f, const L& t, const L& t
     linearize(f, t, u, p, s.slope[0], jacobian, time_slope);
     factor_step_matrix<L>(f, inverse_hg, jacobian, w);
   }
+  // An infinite Jacobian lets nothing move, which looks like convergence.
+  const L finite = w.zero_if_finite();
   s.k[0] = filled<F::num_states>(L(0));
   s.num_evaluations = IntOf<L>(1);
   static_for<Stages::size - 1>([&](auto before) GRADSOLVE_INLINE_LAMBDA {
     constexpr int i = before + 1;
     const StateOf<F, L> known = known_slopes<M, i>(s.slope);
     if (!combine<StageGuess<M, i>>(s.k, s.k[i])) s.k[i] = filled<F::num_states>(L(0));
+    s.k[i][0] = s.k[i][0] + finite;
     solve_stage(f, stage_time<M, i>(t, t_end, h), inverse_hg, u, p, w, known, s.k[i],
                 s.num_evaluations);
     slope_of_stage<F>(inverse_hg, known, s.k[i], s.slope[i]);
