@@ -138,7 +138,10 @@ exec_in_root() {
   # What points the build to this machine's own tools has no meaning inside.
   unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CPATH LIBRARY_PATH LD_LIBRARY_PATH LD_PRELOAD \
     CMAKE_PREFIX_PATH CMAKE_GENERATOR Kokkos_ROOT Kokkos_DIR PYTHONHOME PYTHONPATH
+  # Clones in other folders find the same entries, and precompiled headers are taken as they are.
   GRADSOLVE_ENVIRONMENT=$(root_name) PATH=/usr/local/bin:/usr/bin:/usr/sbin LC_ALL=C.UTF-8 \
+    CCACHE_DIR=$cache_dir/ccache CCACHE_MAXSIZE=4G CCACHE_BASEDIR=$source_dir CCACHE_NOHASHDIR=1 \
+    CCACHE_SLOPPINESS=pch_defines,time_macros \
     exec bwrap --die-with-parent --ro-bind "$root/usr" /usr --ro-bind "$root/etc" /etc \
     --dev /dev --proc /proc --ro-bind /sys /sys --tmpfs /run "${binds[@]}" --chdir "$PWD" -- "$@"
 }
@@ -160,13 +163,11 @@ build() {
     cmake --build "$dir" --parallel $((jobs < memory ? jobs : memory)) "$@"
 }
 
-# Where there is a ccache, what another clone or an earlier state compiled is taken from it.
+# In the private root, what another clone or an earlier state compiled is taken from a cache. Not on
+# the machine's own terms: its ccache has its own settings, and does not go with all compilers.
 configure() {
-  local launcher=()
-  ! command -v ccache >/dev/null || launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  cmake -S "$source_dir" -B "$(build_dir "$1")" --preset "$1" -G Ninja "${launcher[@]}"
+  local launcher=
+  case $GRADSOLVE_ENVIRONMENT in root-*) launcher=ccache ;; esac
+  cmake -S "$source_dir" -B "$(build_dir "$1")" --preset "$1" -G Ninja \
+    ${launcher:+-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher}
 }
-
-# Clones in other folders find the same entries, and precompiled headers are taken as they are.
-export CCACHE_DIR=${CCACHE_DIR:-$cache_dir/ccache} CCACHE_BASEDIR=$source_dir CCACHE_NOHASHDIR=1 \
-  CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-4G}

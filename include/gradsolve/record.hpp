@@ -138,6 +138,8 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
 ///
 /// `out` is reused: recording again for as many trajectories allocates nothing and solves once,
 /// unless some trajectory outgrew its place. A first record solves twice, once to count the steps.
+/// An ensemble may start from out.states or out.saved, where the last leg ended: they are left to
+/// it, and allocated anew.
 ///
 /// Width: trajectories that a CPU thread advances at once; 0: what its SIMD registers hold.
 ///
@@ -160,6 +162,10 @@ void record(const Exec& exec, const F& system, M, const Ensemble<States, Paramet
             Record<M, Scalar, typename Exec::memory_space>& out) {
   using namespace detail;
   check_saves("record", times, ensemble);
+  // A next leg from saved states: they are read more than once.
+  if (ensemble.states().data() >= out.saved.data() &&
+      ensemble.states().data() < out.saved.data() + out.saved.span())
+    out.saved = {};
   resize_saves(exec, out.saved, ensemble.size(), times.size(), F::num_states,
                "gradsolve::Record::saved");
   const SavesTo<StateSink<Scalar>> saves{times.access(), {strided(out.saved)}};

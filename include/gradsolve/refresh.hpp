@@ -10,7 +10,7 @@ namespace gradsolve {
 /// Options::rerecord says. Returns whether it did. With Rerecord::when_stale it replays with the
 /// error ratio first, into `replay`, and records where the largest ratio of a trajectory exceeds
 /// Options::stale_ratio (or is not a number), where one had not reached t1, and where one without a
-/// step has a time span now. Fixed steps grow stale by their status and span alone. A new record
+/// step has a time span now. Fixed steps are stale where their error is not a number. A new record
 /// has no saved states. Synchronises exec.
 ///
 ///     if (refresh(exec, system, ensemble, record, replay)) ++num_records;
@@ -28,7 +28,7 @@ bool refresh(const Exec& exec, const F& system, const Ensemble<States, Parameter
       const auto status = record.status;
       const auto num_steps = record.num_steps;
       const auto t0 = ensemble.t0(), t1 = ensemble.t1();
-      const Scalar bound = options.is_fixed() ? Kokkos::Experimental::infinity_v<Scalar>
+      const Scalar bound = options.is_fixed() ? Kokkos::Experimental::finite_max_v<Scalar>
                                               : static_cast<Scalar>(options.stale_ratio);
       int num_stale = 0;
       Kokkos::parallel_reduce(

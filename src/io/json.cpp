@@ -15,7 +15,7 @@ Json read_json(const std::string& path) {
     throw BadInput(path + ": cannot be read, or is empty");
   try {
     return Json::parse(file);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     // Behind "[json.exception.parse_error.101] ".
     const std::string text = error.what();
     throw BadInput(path + ": is not JSON: " + text.substr(text.find("] ") + 2));

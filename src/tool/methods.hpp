@@ -38,7 +38,7 @@ using Methods =
 
 // What a system is offered with. Each method costs it seconds of compilation, and each of those
 // with save times, least squares, the forward mode and Hessian products half a minute: one nonstiff
-// and one stiff system have all methods, the others what one would take. The first one is the
+// and one stiff system have many methods, the others what one would take. The first one is the
 // default.
 struct EveryNonstiff {
   using Methods = MethodList<Tsit5, Euler, Heun, RK4, BogackiShampine3, DormandPrince5, Verner7,

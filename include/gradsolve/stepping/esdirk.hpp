@@ -46,8 +46,10 @@ struct NewtonLimits {
   static constexpr S epsilon = Kokkos::Experimental::epsilon_v<S>;
   /// Converged: the error left, by the last rate of convergence.
   static constexpr S rounding2 = S(16) * epsilon * (S(16) * epsilon);
-  /// Converged too: below this an iteration that does not even halve its steps is at its rounding.
-  static constexpr S rough2 = S(4096) * epsilon * (S(4096) * epsilon);
+  /// Converged too: below this, the square of a size, an iteration that does not even halve its
+  /// steps is at its rounding. A component that is a small difference of large terms is never
+  /// known to better than this; a limit of (4096 eps)^2 rejects such steps without end.
+  static constexpr S rough2 = S(4096) * epsilon;
 };
 
 /// The mean of (dk_i / u_i)^2, where u_i is the larger of the state's two ends.

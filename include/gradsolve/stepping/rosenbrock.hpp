@@ -83,8 +83,10 @@ KOKKOS_FORCEINLINE_FUNCTION Attempt<F, L> attempt(const F& f, const L& t, const 
   evaluate_stages<true, M>(f, t, t_end, u, p, s);
   Attempt<F, L> result;
   copy(solution<M>(u, h, s.k), result.u);
-  result.u[0] = result.u[0] + s.w.zero_if_finite();  // an infinite Jacobian lets nothing move
-  result.ratio2 = error_ratio2<M>(f, s.k, h, u, result.u, tol);
+  // An infinite Jacobian lets nothing move: neither the state nor the estimate shall hide it.
+  const L finite = s.w.zero_if_finite();
+  result.ratio2 = error_ratio2<M>(f, s.k, h, u, result.u, tol) + finite;
+  result.u[0] = result.u[0] + finite;
   return result;
 }
 
