@@ -171,6 +171,20 @@ TEST(ConsistentStart, OfAComponentThatIsZeroNeedsNoAtol_G6) {
   EXPECT_EQ(on_host(r.status)(0), Status::success);
 }
 
+TEST(ConsistentStart, MovesAComponentThatIsZero) {
+  const Inputs<double> inputs{matrix<double>({{0.9, 0, 0}, {1, 0, -0.0}}),
+                              matrix<double>({{1, 1, 1}, {1, 1, 1}})};
+  const auto ensemble = inputs.ensemble(0.0, 40.0);
+  const auto r = record(Exec(), RobertsonDae{}, Rodas5P{}, ensemble,
+                        {.rtol = 1e-6, .atol = 1e-10, .find_consistent_start = true});
+  const auto u = on_host(r.states);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(on_host(r.status)(i), Status::success);
+    EXPECT_NEAR(u(i, 0) + u(i, 1) + u(i, 2), 1, 1e-12);
+  }
+  EXPECT_TRUE(finite_everywhere(gradient(Exec(), RobertsonDae{}, r, ensemble, SquaredNorm{}).u0));
+}
+
 /// u' = -u, 0 = sqrt(z) + u - 1: at z = 0 the constraint's slope is infinite, and no step of
 /// Newton's moves z.
 struct UnderARoot {

@@ -114,9 +114,11 @@ KOKKOS_FUNCTION void find_consistent_start(const F& f, const L& t, StateOf<F, L>
   for (int step = 0; step < max_newton_steps && any(moves); ++step) {
     StateOf<F, L> next = u;
     const StateOf<F, L> moved = newton_step(f, t, next, p);
-    const L size2 = weighted_square(f, moved, u, rounding);
-    keep_where(moves && is_finite(size2), next, u);
-    moves = moves && size2 > L(1);
+    L zero(0);
+    for_each_index<F::num_states>([&](int i)
+                                      GRADSOLVE_INLINE_LAMBDA { zero = zero + L(0) * moved[i]; });
+    keep_where(moves && zero == L(0), next, u);
+    moves = moves && weighted_square(f, moved, u, rounding) > L(1);
   }
 }
 /// Of duals: the values converge, then one step of the duals themselves has the exact tangent.
