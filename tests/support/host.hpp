@@ -90,6 +90,16 @@ template <class A, class B>
   return ::testing::AssertionSuccess();
 }
 
+/// What record() or solve() tell of every trajectory agrees to the bit.
+template <class A, class B>
+void expect_same_outcomes(const A& a, const B& b) {
+  EXPECT_TRUE(same_bits_everywhere(a.states, b.states));
+  EXPECT_TRUE(same_bits_everywhere(a.status, b.status));
+  EXPECT_TRUE(same_bits_everywhere(a.num_steps, b.num_steps));
+  EXPECT_TRUE(same_bits_everywhere(a.num_rejected, b.num_rejected));
+  EXPECT_TRUE(same_bits_everywhere(a.num_rhs, b.num_rhs));
+}
+
 /// Whether all numbers of a View of rank 1 to 3, in any memory, are finite.
 template <class V>
 ::testing::AssertionResult finite_everywhere(const V& view) {

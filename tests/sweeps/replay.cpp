@@ -110,11 +110,7 @@ auto addresses(const R& r) {
 
 template <class A, class B>
 void expect_same_records(const A& a, const B& b) {
-  EXPECT_TRUE(same_bits_everywhere(a.states, b.states));
-  EXPECT_TRUE(same_bits_everywhere(a.status, b.status));
-  EXPECT_TRUE(same_bits_everywhere(a.num_steps, b.num_steps));
-  EXPECT_TRUE(same_bits_everywhere(a.num_rejected, b.num_rejected));
-  EXPECT_TRUE(same_bits_everywhere(a.num_rhs, b.num_rhs));
+  expect_same_outcomes(a, b);
   for (int i = 0; i < a.size(); ++i)
     EXPECT_EQ(step_ends(Exec(), a, i), step_ends(Exec(), b, i)) << "trajectory " << i;
 }

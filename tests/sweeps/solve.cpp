@@ -11,15 +11,6 @@
 namespace gradsolve::test {
 namespace {
 
-template <class A, class B>
-void expect_the_same_outcome(const A& a, const B& b) {
-  EXPECT_TRUE(same_bits_everywhere(a.states, b.states));
-  EXPECT_TRUE(same_bits_everywhere(a.status, b.status));
-  EXPECT_TRUE(same_bits_everywhere(a.num_steps, b.num_steps));
-  EXPECT_TRUE(same_bits_everywhere(a.num_rejected, b.num_rejected));
-  EXPECT_TRUE(same_bits_everywhere(a.num_rhs, b.num_rhs));
-}
-
 constexpr int n = 1003;
 const Options options{.rtol = 1e-7};
 
@@ -31,7 +22,7 @@ TEST(Solve, TellsWhatRecordTells) {
   EXPECT_TRUE(finite_everywhere(solved.states));
   EXPECT_GT(on_host(solved.num_steps)(0), 5);
   EXPECT_EQ(count_status(Exec(), solved)[int(Status::success)], n);
-  expect_the_same_outcome(solved, recorded);
+  expect_same_outcomes(solved, recorded);
 }
 
 /// Long and short trajectories in turns, so that sorting moves all of them.
@@ -44,17 +35,17 @@ TEST(Solve, TellsTheSameAgainInTheOrderOfTheSteps) {
   solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, solved);
   EXPECT_EQ(on_host(solved.mesh.order)(1), 1);
   const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options);
-  expect_the_same_outcome(solved, recorded);
+  expect_same_outcomes(solved, recorded);
 
   solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, solved);
   EXPECT_EQ(on_host(solved.mesh.order)(1) % 2, 0);
-  expect_the_same_outcome(solved, recorded);
+  expect_same_outcomes(solved, recorded);
 
   Options unsorted = options;
   unsorted.sort = false;
   solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, unsorted, solved);
   EXPECT_EQ(on_host(solved.mesh.order)(1), 1);
-  expect_the_same_outcome(solved, recorded);
+  expect_same_outcomes(solved, recorded);
 }
 
 TEST(Solve, SavesStatesAtTimes) {
@@ -65,7 +56,7 @@ TEST(Solve, SavesStatesAtTimes) {
   auto solved = solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, times, options);
   EXPECT_TRUE(finite_everywhere(solved.saved));
   EXPECT_TRUE(same_bits_everywhere(solved.saved, recorded.saved));
-  expect_the_same_outcome(solved, recorded);
+  expect_same_outcomes(solved, recorded);
   solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, solved);
   EXPECT_EQ(solved.saved.size(), 0u) << "saves of an earlier call";
 }
@@ -73,13 +64,13 @@ TEST(Solve, SavesStatesAtTimes) {
 TEST(Solve, GoesForStiffSystemsAndFixedSteps) {
   const auto inputs = spread_around(33, {1, 0, 0}, {0.04, 3e7, 1e4});
   const auto stiff = inputs.ensemble(0.0, 100.0);
-  expect_the_same_outcome(solve(Exec(), Robertson{}, Rodas5P{}, stiff, options),
-                          record(Exec(), Robertson{}, Rodas5P{}, stiff, options));
+  expect_same_outcomes(solve(Exec(), Robertson{}, Rodas5P{}, stiff, options),
+                       record(Exec(), Robertson{}, Rodas5P{}, stiff, options));
   const auto other = lotka_volterra(33);
   const auto ensemble = other.ensemble(0.0, 1.0);
   const Options fixed{.fixed_steps = 50};
-  expect_the_same_outcome(solve(Exec(), LotkaVolterra{}, RK4{}, ensemble, fixed),
-                          record(Exec(), LotkaVolterra{}, RK4{}, ensemble, fixed));
+  expect_same_outcomes(solve(Exec(), LotkaVolterra{}, RK4{}, ensemble, fixed),
+                       record(Exec(), LotkaVolterra{}, RK4{}, ensemble, fixed));
 }
 
 TEST(Solve, IsReusedForAnotherNumberOfTrajectories) {
@@ -89,7 +80,7 @@ TEST(Solve, IsReusedForAnotherNumberOfTrajectories) {
     const auto ensemble = inputs.ensemble(0.0, 1.0);
     solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, solved);
     ASSERT_EQ(solved.states.extent_int(0), size);
-    expect_the_same_outcome(solved, record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options));
+    expect_same_outcomes(solved, record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options));
   }
 }
 
