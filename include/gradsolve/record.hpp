@@ -99,6 +99,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
         store,
         inputs_of(ensemble),
         options,
+        StepRules(options, M::error_order == 0 || options.is_fixed()),
         MeshAccess(out.mesh),
         {strided(out.states), out.status.data(), out.num_steps.data(), out.num_rejected.data(),
          out.num_rhs.data(), out.mesh.t0.data(), out.mesh.t1.data(), out.overflow.data(),

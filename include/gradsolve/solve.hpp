@@ -49,6 +49,7 @@ void solve_with(const Exec& exec, const F& system, const Ensemble<States, Parame
       true,
       inputs_of(ensemble),
       options,
+      StepRules(options, fixed),
       MeshAccess(out.mesh),
       {strided(out.states), out.status.data(), out.num_steps.data(), out.num_rejected.data(),
        out.num_rhs.data(), nullptr, nullptr, nullptr, nullptr}};
@@ -67,7 +68,8 @@ void solve_with(const Exec& exec, const F& system, const Ensemble<States, Parame
 /// steps or Options::sort = false, puts trajectories side by side that took like numbers of steps
 /// in the first call.
 ///
-/// Width: as for record(). Asynchronous in exec. Throws InvalidArgument as record() does.
+/// Width: as for record(). Asynchronous in exec but for that second call, which waits for the
+/// numbers of steps. Throws InvalidArgument as record() does.
 template <int Width = 0, class Exec, class F, class M, class States, class Parameters,
           class Scalar = typename States::non_const_value_type>
 void solve(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,

@@ -22,6 +22,7 @@ using gradsolve::State;
 using gradsolve::detail::hairer_first_step;
 using gradsolve::detail::inverse_root;
 using gradsolve::detail::StepControl;
+using gradsolve::detail::StepRules;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double nan = std::nan("");
@@ -131,7 +132,7 @@ struct Controlled {
   std::vector<double> errors{1, 1};  // of the accepted steps
 
   double factor(double error, bool accepted = true) {
-    return control.factor(c, error * error, accepted, std::isfinite(error * error));
+    return control.factor(c, StepRules(c), error * error, accepted, std::isfinite(error * error));
   }
 
   /// safety e_n^(-b1/q) e_{n-1}^(-b2/q) e_{n-2}^(-b3/q) within its bounds
@@ -232,9 +233,11 @@ TEST(Controllers, HaveTheFactorsOfScalars_InEachLane) {
   for (const auto& row : errors) {
     L ratio2;
     for (int lane = 0; lane < 4; ++lane) ratio2.set(lane, row[lane] * row[lane]);
-    const L ours = together.factor(c, ratio2, ratio2 <= L(1), gradsolve::is_finite(ratio2));
+    const L ours =
+        together.factor(c, StepRules(c), ratio2, ratio2 <= L(1), gradsolve::is_finite(ratio2));
     for (int lane = 0; lane < 4; ++lane)
-      EXPECT_NEAR(ours[lane], alone[lane].factor(c, row[lane] * row[lane], row[lane] <= 1, true),
+      EXPECT_NEAR(ours[lane],
+                  alone[lane].factor(c, StepRules(c), row[lane] * row[lane], row[lane] <= 1, true),
                   1e-15)
           << "lane " << lane;
   }

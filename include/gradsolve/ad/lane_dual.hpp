@@ -22,12 +22,6 @@ using LaneBeneathT = typename LaneBeneath<T>::Type;
 template <class T>
 using BaseScalar = ScalarOf<LaneBeneathT<T>>;
 
-/// A coefficient in the precision of T.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION constexpr BaseScalar<T> coefficient(double value) {
-  return static_cast<BaseScalar<T>>(value);
-}
-
 /// The number of one lane: a scalar, or a Dual of a scalar.
 template <class T>
 struct ScalarValue {

@@ -275,6 +275,21 @@ KOKKOS_FORCEINLINE_FUNCTION T sum_of_threads(const F&, const T& x) {
     return x;
   }
 }
+/// Whether all components are finite, and `other`.
+template <class F, class L>
+KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> all_finite(const F& f, const StateOf<F, L>& x,
+                                                 const L& other = L(0)) {
+  if constexpr (std::is_same_v<MaskOf<L>, bool> && !is_spread<F>) {
+    bool finite = is_finite(other);
+    for_each_index<F::num_states>(
+        [&](int i) GRADSOLVE_INLINE_LAMBDA { finite = finite && is_finite(x[i]); });
+    return finite;
+  } else {
+    L sum = other;  // of zeros, and NaN where something is not finite
+    for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + L(0) * x[i]; });
+    return is_finite(sum_of_threads(f, sum));
+  }
+}
 /// sum_i x_i y_i over all components.
 template <class F, class T>
 KOKKOS_FORCEINLINE_FUNCTION T dot(const F& f, const StateOf<F, T>& x, const StateOf<F, T>& y) {

@@ -36,6 +36,7 @@ struct RecordKernel {
   bool store, save;
   Inputs<S> in;
   Options options;
+  StepRules rules;
   MeshAccess<S> mesh;
   RecordOutput<S> out;
 
@@ -95,7 +96,7 @@ struct RecordKernel {
     }
 
     StateOf<F, L> k0 = evaluate(f, t, u, p);
-    const MaskOf<L> start_is_finite = all_finite(k0);
+    const MaskOf<L> start_is_finite = all_finite(f, k0);
     for (int lane = 0; lane < width; ++lane)
       if (lane_of(active, lane) && !lane_of(start_is_finite, lane))
         status[lane] = Status::non_finite;
@@ -108,7 +109,7 @@ struct RecordKernel {
     int attempts = 0;
     S* const ends = store ? mesh.ends_of(slice, first_lane) : nullptr;
     const int capacity = store ? mesh.capacity(slice) : 0;
-    const bool fixed = M::error_order == 0 || options.is_fixed();
+    const bool fixed = rules.fixed;
     const MaskOf<L> stuck = active && MaskOf<L>(!fixed) && t + dt == t;
     for (int lane = 0; lane < width; ++lane)
       if (lane_of(stuck, lane)) status[lane] = Status::stalled;
@@ -124,7 +125,7 @@ struct RecordKernel {
 
       // Steps of fixed size ask nothing of the error estimate.
       const L ratio2 = fixed ? L(0) : trial.ratio2;
-      const MaskOf<L> finite = all_finite(trial.u, ratio2);
+      const MaskOf<L> finite = all_finite(f, trial.u, ratio2);
       const MaskOf<L> accepted = active && finite && ratio2 <= L(1);
       store_ends(ends, capacity, accepted, steps, t_new);
       if (store && out.kept != nullptr) keep(slice, first_lane, capacity, accepted, steps, u);
@@ -141,23 +142,23 @@ struct RecordKernel {
       steps = steps + select(accepted, IntOf<L>(1), IntOf<L>(0));
       rejected = rejected + select(active && !accepted, IntOf<L>(1), IntOf<L>(0));
 
-      MaskOf<L> failed = active && !accepted;
-      // (t + dt) - t may be larger than dt by rounding.
-      const L tried = min(abs(dt), abs(h));
+      MaskOf<L> failed = active && !accepted, too_small(false);
       if (!fixed) {
-        dt = h * control.factor(options.controller, ratio2, accepted, finite);
+        if (rules.has_min_step)  // (t + dt) - t may be larger than dt by rounding
+          too_small = min(abs(dt), abs(h)) <= L(S(options.min_step));
+        dt = h * control.factor(options.controller, rules, ratio2, accepted, finite);
         // Rounding may lead to the end that has just failed, for ever.
         dt = select(!accepted && t + dt == t_new, L(S(0.25)) * h, dt);
-        if (options.max_step > 0) dt = direction * min(abs(dt), L(S(options.max_step)));
-        if (options.min_step > 0) dt = direction * max(abs(dt), L(S(options.min_step)));
-        failed = (failed && tried <= L(S(options.min_step))) || (active && t + dt == t);
+        if (rules.has_max_step) dt = direction * min(abs(dt), L(S(options.max_step)));
+        if (rules.has_min_step) dt = direction * max(abs(dt), L(S(options.min_step)));
+        failed = (failed && too_small) || (active && t + dt == t);
       }
       active = active && !(accepted && last);
       failed = active && (failed || MaskOf<L>(attempts >= options.max_steps));
       if (any(failed)) {
         for (int lane = 0; lane < width; ++lane)
           if (lane_of(failed, lane))
-            status[lane] = why(!lane_of(finite, lane), attempts, lane_of(tried, lane));
+            status[lane] = why(!lane_of(finite, lane), attempts, lane_of(too_small, lane));
         active = active && !failed;
       }
     }
@@ -193,14 +194,6 @@ struct RecordKernel {
     return sum == S(0);
   }
 
-  /// Whether `other` and all components of x are finite.
-  KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> all_finite(const StateOf<F, L>& x,
-                                                   const L& other = L(0)) const {
-    L sum = other;
-    for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + L(0) * x[i]; });
-    return is_finite(sum_of_threads(f, sum));
-  }
-
   KOKKOS_FORCEINLINE_FUNCTION L first_step(const L& t_begin, const L& t_final,
                                            const StateOf<F, L>& u, const ParamsOf<F, L>& p,
                                            const StateOf<F, L>& k0, const L& direction) const {
@@ -209,8 +202,8 @@ struct RecordKernel {
       dt = L(S(options.first_step));
     else if (options.first_step_rule == FirstStep::hairer)
       dt = hairer_first_step<order>(f, t_begin, t_final, u, p, k0, Tolerances<S>(options));
-    if (options.max_step > 0) dt = min(dt, L(S(options.max_step)));
-    if (options.min_step > 0) dt = max(dt, L(S(options.min_step)));
+    if (rules.has_max_step) dt = min(dt, L(S(options.max_step)));
+    if (rules.has_min_step) dt = max(dt, L(S(options.min_step)));
     return direction * dt;
   }
 
@@ -273,11 +266,10 @@ struct RecordKernel {
     }
   }
 
-  KOKKOS_FUNCTION Status why(bool non_finite, int attempts, S h) const {
+  KOKKOS_FUNCTION Status why(bool non_finite, int attempts, bool too_small) const {
     if (attempts >= options.max_steps) return Status::max_steps;
     if (non_finite) return Status::non_finite;
-    return options.min_step > 0 && h <= S(options.min_step) ? Status::step_too_small
-                                                            : Status::stalled;
+    return too_small ? Status::step_too_small : Status::stalled;
   }
 };
 

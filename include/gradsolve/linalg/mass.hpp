@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/ad/coefficient.hpp>
 #include <gradsolve/ad/derivatives.hpp>
 
 /// The constant mass matrix of a system, mass u' = f(t, u, p): one, unless the system has its own.

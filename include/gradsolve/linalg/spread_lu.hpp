@@ -26,7 +26,7 @@ class SpreadLu {
     for_own([&](int, int i) { row_of_[i] = i; });
     Threads::sync();
     for (int k = 0; k < N; ++k) eliminate(k);
-    for_own([&](int slot, int i) { inverse_[slot] = T(1) / at(i, i); });
+    for_own([&](int slot, int i) { inverse_[slot] = inverse(at(i, i)); });
   }
 
   /// 0, or not a number where the matrix had an infinite entry: its solutions would hide that.
@@ -101,7 +101,7 @@ class SpreadLu {
       }
       Threads::sync();
     }
-    const T inverse = T(1) / at(k, k);
+    const T inverse = detail::inverse(at(k, k));
     for_own([&](int, int i) {
       if (i > k) at(i, k) = at(i, k) * inverse;
     });

@@ -28,7 +28,7 @@ KOKKOS_FORCEINLINE_FUNCTION ConstraintsOf<F, T> project(const Vector<T, N>& x) {
     r[c] = T(0);
     static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
       constexpr double weight = Space.rows[c][i];
-      if constexpr (weight != 0) r[c] = r[c] + coefficient<T>(weight) * x[i];
+      if constexpr (weight != 0) r[c] = r[c] + coefficient<T, weight>() * x[i];
     });
   });
   return r;
@@ -38,7 +38,7 @@ KOKKOS_FORCEINLINE_FUNCTION void expand(const ConstraintsOf<F, T>& r, Vector<T, 
   static_for<num_constraints_v<F>>([&](auto c) GRADSOLVE_INLINE_LAMBDA {
     static_for<N>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
       constexpr double weight = Space.rows[c][i];
-      if constexpr (weight != 0) x[i] = x[i] + coefficient<T>(weight) * r[c];
+      if constexpr (weight != 0) x[i] = x[i] + coefficient<T, weight>() * r[c];
     });
   });
 }
@@ -64,7 +64,7 @@ struct Constraints {
         static_for<N>([&](auto j) GRADSOLVE_INLINE_LAMBDA {
           constexpr double weight = algebraic_directions_v<F>.rows[d][j];
           if constexpr (weight != 0)
-            column[i] = column[i] + coefficient<T>(weight) * jacobian[i][j];
+            column[i] = column[i] + coefficient<T, weight>() * jacobian[i][j];
         });
       });
       const ConstraintsOf<F, T> projected = project<F, constraints_v<F>>(column);
@@ -114,10 +114,7 @@ KOKKOS_FUNCTION void find_consistent_start(const F& f, const L& t, StateOf<F, L>
   for (int step = 0; step < max_newton_steps && any(moves); ++step) {
     StateOf<F, L> next = u;
     const StateOf<F, L> moved = newton_step(f, t, next, p);
-    L zero(0);
-    for_each_index<F::num_states>([&](int i)
-                                      GRADSOLVE_INLINE_LAMBDA { zero = zero + L(0) * moved[i]; });
-    keep_where(moves && zero == L(0), next, u);
+    keep_where(moves && all_finite(f, moved), next, u);
     moves = moves && weighted_square(f, moved, u, rounding) > L(1);
   }
 }

@@ -63,6 +63,15 @@ KOKKOS_FORCEINLINE_FUNCTION L root_guess(const L& x) {
 template <int M, class S>
 inline constexpr int root_order = sizeof(S) == sizeof(double) ? 4 + M / 6 : 3 + (M > 8);
 
+/// log2 by the instruction, within 2^-20.
+KOKKOS_FORCEINLINE_FUNCTION float rough_log2(float x) {
+#if defined(__CUDA_ARCH__)
+  return __log2f(x);
+#else
+  return Kokkos::log2(x);
+#endif
+}
+
 /// x^(-1/M) for x in [1e-20, 1e30], to rounding, in a tenth of the arithmetic of pow. A GPU has
 /// instructions for float logarithms, so that one step is left to do. A CPU would call them lane by
 /// lane: there, a guess that costs next to nothing and two steps of higher order are the same in
@@ -71,9 +80,30 @@ template <int M, class L>
 KOKKOS_FORCEINLINE_FUNCTION L inverse_root(const L& x) {
   KOKKOS_IF_ON_HOST((const L y = root_step<M, root_order<M, ScalarOf<L>>>(x, root_guess<M>(x));
                      return root_step<M, root_order<M, ScalarOf<L>>>(x, y);))
-  KOKKOS_IF_ON_DEVICE((const float guess = Kokkos::log2(static_cast<float>(x)) * (-1.0f / M);
+  KOKKOS_IF_ON_DEVICE((const float guess = rough_log2(static_cast<float>(x)) * (-1.0f / M);
                        return root_step<M, 3>(x, L(Kokkos::exp2(guess)));))
 }
+
+/// Which of the options are in use: found on the host, since each step asks, and comparing doubles
+/// costs an FP64 unit as much as arithmetic.
+struct StepRules {
+  bool fixed;  // steps of fixed size
+  bool has_min_step, has_max_step;
+  bool integral_only;  // factor = safety e^(-1/q)
+  bool has_history;
+
+  explicit StepRules(const Controller& c)
+      : fixed(false),
+        has_min_step(false),
+        has_max_step(false),
+        integral_only(c.integral == 1 && c.proportional == 0 && c.derivative == 0),
+        has_history(c.proportional != 0 || c.derivative != 0) {}
+  StepRules(const Options& options, bool fixed_steps) : StepRules(options.controller) {
+    fixed = fixed_steps;
+    has_min_step = options.min_step > 0;
+    has_max_step = options.max_step > 0;
+  }
+};
 
 /// Controller (options.hpp) for one lane. Works on squared error ratios, which need no root.
 template <int Order, class L>
@@ -86,19 +116,19 @@ struct StepControl {
   }
 
   /// The factor for the next step after one with this ratio.
-  KOKKOS_FORCEINLINE_FUNCTION L factor(const Controller& c, const L& ratio2,
+  KOKKOS_FORCEINLINE_FUNCTION L factor(const Controller& c, const StepRules& rules, const L& ratio2,
                                        const MaskOf<L>& accepted, const MaskOf<L>& finite) {
     // The reference floors the ratio at 1e-10; above 1e30 every factor is clipped anyway.
     const L r = min(max(select(finite, ratio2, L(1)), L(S(1e-20))), L(S(1e30)));
     L f = L(S(c.safety)) * inverse_root<2 * Order>(r);
-    if (c.proportional != 0 || c.derivative != 0) {
+    if (rules.has_history) {
       const L with_history = L(S(c.safety)) * power(r, c.integral + c.proportional + c.derivative) *
                              power(previous, -(c.proportional + 2 * c.derivative)) *
                              power(before_previous, c.derivative);
       f = select(accepted, with_history, f);
       before_previous = select(accepted, previous, before_previous);
       previous = select(accepted, r, previous);
-    } else if (c.integral != 1) {
+    } else if (!rules.integral_only) {
       f = select(accepted, L(S(c.safety)) * power(r, c.integral), f);
     }
     f = min(max(f, L(S(c.min_factor))), L(S(c.max_factor)));

@@ -24,9 +24,9 @@ inline constexpr double dense_v = dense_coefficient<M>(I, Power);
 template <class M, int I, class L>
 KOKKOS_FORCEINLINE_FUNCTION L dense_weight(const L& theta) {
   constexpr int degree = M::dense_degree;
-  L sum(coefficient<L>(dense_v<M, I, degree - 1>));
+  L sum(coefficient<L, (dense_v<M, I, degree - 1>)>());
   static_for<degree - 1>([&](auto m) GRADSOLVE_INLINE_LAMBDA {
-    sum = sum * theta + L(coefficient<L>(dense_v<M, I, degree - 2 - m>));
+    sum = sum * theta + L(coefficient<L, (dense_v<M, I, degree - 2 - m>)>());
   });
   return sum * theta;
 }
@@ -34,10 +34,10 @@ KOKKOS_FORCEINLINE_FUNCTION L dense_weight(const L& theta) {
 template <class M, int I, class L>
 KOKKOS_FORCEINLINE_FUNCTION L dense_slope(const L& theta) {
   constexpr int degree = M::dense_degree;
-  L sum(coefficient<L>(degree * dense_v<M, I, degree - 1>));
+  L sum(coefficient<L, (degree * dense_v<M, I, degree - 1>)>());
   static_for<degree - 1>([&](auto m) GRADSOLVE_INLINE_LAMBDA {
     constexpr int power = degree - 2 - m;
-    sum = sum * theta + L(coefficient<L>((power + 1) * dense_v<M, I, power>));
+    sum = sum * theta + L(coefficient<L, ((power + 1) * dense_v<M, I, power>)>());
   });
   return sum;
 }

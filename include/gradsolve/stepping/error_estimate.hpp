@@ -44,7 +44,7 @@ KOKKOS_FORCEINLINE_FUNCTION L error_ratio2(const F& f, const StateOf<F, L> (&k)[
                                            const Tolerances<ScalarOf<L>>& tol) {
   StateOf<F, L> inverse_scale;
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    inverse_scale[i] = reciprocal(tol.scale(f, i, max(abs(u[i]), abs(u_new[i]))));
+    inverse_scale[i] = reciprocal(tol.scale(f, i, larger_size(u[i], u_new[i])));
     if (!tol.holds_for(f, i)) inverse_scale[i] = L(0);
   });
   const L factor = increment_factor<M>(h);
@@ -55,7 +55,7 @@ KOKKOS_FORCEINLINE_FUNCTION L error_ratio2(const F& f, const StateOf<F, L> (&k)[
   if constexpr (HasTwoEstimates<M>) {
     combine<ThirdOrderErrorRow<M>>(k, sum);
     const L third = factor * factor * (square_sum(f, sum, inverse_scale) * inverse_count);
-    const L both = ratio2 + coefficient<L>(0.01) * third;
+    const L both = ratio2 + coefficient<L, 0.01>() * third;
     return ratio2 * (ratio2 / select(both == L(0), L(1), both));
   }
   return ratio2;

@@ -114,7 +114,7 @@ template <class M, int I, class T, int N, int S>
 KOKKOS_FORCEINLINE_FUNCTION Vector<T, N> known_slopes(const Vector<T, N> (&slope)[S]) {
   Vector<T, N> sum;
   combine<StageRow<M, I>>(slope, sum);
-  scale(coefficient<T>(1 / M::gamma), sum, sum);
+  scale(coefficient<T, 1 / M::gamma>(), sum, sum);
   return sum;
 }
 
@@ -130,7 +130,7 @@ template <class M, class Stages, class F, class L>
 KOKKOS_FORCEINLINE_FUNCTION void solve_stages(const F& f, const L& t, const L& t_end,
                                               const StateOf<F, L>& u, const ParamsOf<F, L>& p,
                                               StageValues<Stages, F, L>& s) {
-  const L h = t_end - t, inverse_hg = L(coefficient<L>(1 / M::gamma)) / h;
+  const L h = t_end - t, inverse_hg = L(coefficient<L, 1 / M::gamma>()) / h;
   LuOf<F, L> w;
   {
     MatrixOf<F, L> jacobian;
@@ -176,7 +176,7 @@ KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L
     solve_stages<M>(f, t, t_end, u, p, s);
   } else {
     constexpr int N = F::num_states;
-    const L h = t_end - t, inverse_hg = L(coefficient<L>(1 / M::gamma)) / h;
+    const L h = t_end - t, inverse_hg = L(coefficient<L, 1 / M::gamma>()) / h;
     const StateOf<F, L> u_value = part_of<0>(u);
     const ParamsOf<F, L> p_value = part_of<0>(p);
     StageValues<Stages, F, L> values;
@@ -240,7 +240,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
                                                 const Direct& direct, StateOf<F, T>& lambda,
                                                 ParamsOf<F, T>& pbar, TimeAdjoints<T>& tbar) {
   constexpr int N = F::num_states, S = Stages::size;
-  const L h = t_end - t, inverse_hg = L(coefficient<L>(1 / M::gamma)) / h;
+  const L h = t_end - t, inverse_hg = L(coefficient<L, 1 / M::gamma>()) / h;
   StateOf<F, T> l[S], ubar;
   copy(lambda, ubar);
   T hbar(0), all_tbar(0);
@@ -250,7 +250,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
     const StateOf<F, T> stage = stage_argument<M, i>(u, h, s.k);
     StateOf<F, T> q;
     if (combine<StageColumn<M, i, Stages>>(l, q))
-      scale(coefficient<T>(1 / M::gamma), q, q);
+      scale(coefficient<T, 1 / M::gamma>(), q, q);
     else
       q = filled<N>(T(0));
     if constexpr (i > 0) {
@@ -258,7 +258,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
       LuOf<F, T> w;
       factor_at_stage(f, t_i, inverse_hg, stage, p, jacobian, w);
       l[i] = filled<N>(T(0));
-      if constexpr (M::b[i] != 0) axpy(coefficient<T>(M::b[i]), lambda, l[i]);
+      if constexpr (M::b[i] != 0) axpy(coefficient<T, M::b[i]>(), lambda, l[i]);
       direct(Index<i>{}, [&](auto weight, const StateOf<F, T>& x)
                              GRADSOLVE_INLINE_LAMBDA { axpy(weight, x, l[i]); });
       for_each_index<N>([&](int n) GRADSOLVE_INLINE_LAMBDA { axpy(q[n], jacobian[n], l[i]); });
@@ -276,7 +276,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
     axpy(BaseScalar<T>(1), mu, ubar);
     if constexpr (WithTime) {
       all_tbar = all_tbar + stage_tbar;
-      if constexpr (M::c[i] != 0) hbar = hbar + coefficient<T>(M::c[i]) * stage_tbar;
+      if constexpr (M::c[i] != 0) hbar = hbar + coefficient<T, M::c[i]>() * stage_tbar;
     }
   });
   copy(ubar, lambda);

@@ -108,7 +108,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
       };
       if constexpr (i < M::num_solution_stages) {
         constexpr double b = M::b[i];
-        if constexpr (b != 0) add(coefficient<T>(b), lambda);
+        if constexpr (b != 0) add(coefficient<T, b>(), lambda);
       }
       direct(Index<i>{}, add);
       scale(h, kbar, kbar);
@@ -121,7 +121,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
                         kbar, {mu[i], pbar, stage_tbar});
         all_tbar = all_tbar + stage_tbar;
         // f may have an infinite derivative in time at t0, as sqrt(t) at 0.
-        if constexpr (M::c[i] != 0) hbar = hbar + coefficient<T>(M::c[i]) * stage_tbar;
+        if constexpr (M::c[i] != 0) hbar = hbar + coefficient<T, M::c[i]>() * stage_tbar;
         StateOf<F, T> slope;
         if (combine<StageRow<M, i>>(s.k, slope)) hbar = hbar + dot(f, mu[i], slope);
       }

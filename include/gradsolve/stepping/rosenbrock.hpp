@@ -50,12 +50,12 @@ template <bool, class M, class Stages, class F, class L, class T>
 KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L& t_end,
                                                  const StateOf<F, T>& u, const ParamsOf<F, T>& p,
                                                  StageValues<Stages, F, T>& s) {
-  const L h = t_end - t, inverse_h = L(1) / h;
+  const L h = t_end - t, inverse_h = inverse(h);
   StateOf<F, T> slope[Stages::size];
   {
     MatrixOf<F, T> jacobian;
     linearize(f, T(t), u, p, slope[0], jacobian, s.time_slope);
-    factor_step_matrix<T>(f, L(inverse_h * L(coefficient<L>(1 / M::gamma))), jacobian, s.w);
+    factor_step_matrix<T>(f, L(inverse_h * L(coefficient<L, 1 / M::gamma>())), jacobian, s.w);
   }
   static_for<Stages::size>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
     constexpr int first = argument_of_v<M, i>;
@@ -65,7 +65,7 @@ KOKKOS_FORCEINLINE_FUNCTION void evaluate_stages(const F& f, const L& t, const L
     StateOf<F, T> r, sum;
     copy(slope[first], r);
     if (combine<CouplingRow<M, i>>(s.k, sum)) add_mass_product<F>(inverse_h, sum, r);
-    if constexpr (M::d[i] != 0) axpy(L(coefficient<L>(M::d[i]) * h), s.time_slope, r);
+    if constexpr (M::d[i] != 0) axpy(L(coefficient<L, M::d[i]>() * h), s.time_slope, r);
     s.w.solve(r);
     copy(r, s.k[i]);
   });
@@ -110,14 +110,14 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
                                                 const Direct& direct, StateOf<F, T>& lambda,
                                                 ParamsOf<F, T>& pbar, TimeAdjoints<T>& tbar) {
   constexpr int N = F::num_states, S = Stages::size;
-  const L h = t_end - t, inverse_h = L(1) / h;
+  const L h = t_end - t, inverse_h = inverse(h);
   StateOf<F, T> kbar[S];  // what the stages so far ask of k_i
   StateOf<F, T> pull[S];  // l_i of the later stages with the argument of stage i
   static_for<S>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
     kbar[i] = filled<N>(T(0));
     pull[i] = filled<N>(T(0));
     if constexpr (i < M::num_solution_stages && M::b[i] != 0)
-      axpy(coefficient<T>(M::b[i]), lambda, kbar[i]);
+      axpy(coefficient<T, M::b[i]>(), lambda, kbar[i]);
     direct(i, [&](auto weight, const StateOf<F, T>& x)
                   GRADSOLVE_INLINE_LAMBDA { axpy(weight, x, kbar[i]); });
   });
@@ -128,18 +128,18 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
     StateOf<F, T>& l = kbar[i];
     s.w.solve_transposed(l);
     axpy(BaseScalar<T>(1), l, pull[first]);
-    phi.template add<WithTime>(f, T(t), u, p, l, s.k[i], L(coefficient<L>(M::d[i]) * h),
+    phi.template add<WithTime>(f, T(t), u, p, l, s.k[i], L(coefficient<L, M::d[i]>() * h),
                                {lambda, pbar, all_tbar});
     StateOf<F, T> mass_l = filled<N>(T(0));
     add_transposed_mass_product<F>(inverse_h, l, mass_l);
     static_for<i>([&](auto j) GRADSOLVE_INLINE_LAMBDA {
-      if constexpr (M::C[i][j] != 0) axpy(coefficient<T>(M::C[i][j]), mass_l, kbar[j]);
+      if constexpr (M::C[i][j] != 0) axpy(coefficient<T, M::C[i][j]>(), mass_l, kbar[j]);
     });
     if constexpr (WithTime) {
       StateOf<F, T> sum;
-      hbar = hbar + (coefficient<T>(1 / M::gamma) * inverse_h) * dot(f, mass_l, s.k[i]);
+      hbar = hbar + (coefficient<T, 1 / M::gamma>() * inverse_h) * dot(f, mass_l, s.k[i]);
       if (combine<CouplingRow<M, i>>(s.k, sum)) hbar = hbar - inverse_h * dot(f, mass_l, sum);
-      if constexpr (M::d[i] != 0) hbar = hbar + coefficient<T>(M::d[i]) * dot(f, l, s.time_slope);
+      if constexpr (M::d[i] != 0) hbar = hbar + coefficient<T, M::d[i]>() * dot(f, l, s.time_slope);
     }
     if constexpr (first == i) {
       StateOf<F, T> mu;
@@ -148,10 +148,10 @@ KOKKOS_FORCEINLINE_FUNCTION void stages_adjoint(const F& f, const L& t, const L&
                           pull[i], {mu, pbar, stage_tbar});
       if constexpr (WithTime) {
         all_tbar = all_tbar + stage_tbar;
-        if constexpr (M::c[i] != 0) hbar = hbar + coefficient<T>(M::c[i]) * stage_tbar;
+        if constexpr (M::c[i] != 0) hbar = hbar + coefficient<T, M::c[i]>() * stage_tbar;
       }
       static_for<i>([&](auto j) GRADSOLVE_INLINE_LAMBDA {
-        if constexpr (M::a[i][j] != 0) axpy(coefficient<T>(M::a[i][j]), mu, kbar[j]);
+        if constexpr (M::a[i][j] != 0) axpy(coefficient<T, M::a[i][j]>(), mu, kbar[j]);
       });
       axpy(BaseScalar<T>(1), mu, lambda);
     }

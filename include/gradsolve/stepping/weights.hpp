@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <gradsolve/ad/lane_dual.hpp>
+#include <gradsolve/ad/coefficient.hpp>
 
 /// The numbers of a method M as types, so that zeros vanish at compile time, and sums with them.
 namespace gradsolve::detail {
@@ -109,9 +109,9 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr bool combine(const Vector<T, N> (&x)[S], V
     constexpr double weight = weight_v<Weights, j>;
     if constexpr (weight != 0) {
       if constexpr (j == first_nonzero_v<Weights>)
-        scale(coefficient<T>(weight), x[j], sum);
+        scale(coefficient<T, weight>(), x[j], sum);
       else
-        axpy(coefficient<T>(weight), x[j], sum);
+        axpy(coefficient<T, weight>(), x[j], sum);
     }
   });
   return first_nonzero_v<Weights> < Weights::size;
@@ -122,7 +122,7 @@ KOKKOS_FORCEINLINE_FUNCTION L stage_time(const L& t, const L& t_end, const L& h)
   constexpr double c = M::c[I];
   if constexpr (c == 0) return t;
   if constexpr (c == 1) return t_end;
-  return t + coefficient<L>(c) * h;
+  return t + coefficient<L, c>() * h;
 }
 
 /// What the stages k_i are multiplied with in a state: k_i is a slope of an explicit method, an
