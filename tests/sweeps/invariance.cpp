@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <support/ensembles.hpp>
 #include <support/host.hpp>
@@ -78,6 +80,13 @@ Inputs<double> choose(const Inputs<double>& inputs, const std::vector<int>& whic
 
 Inputs<double> uneven(int n) { return spread_around(n, {1.0, 1.0}, {1.5, 1.0, 3.0, 1.0}, 0.4, 4); }
 
+/// One trajectory of a hundred takes six or twenty times as long.
+Kokkos::View<double*, Memory> heavy_tailed_ends(int n) {
+  std::vector<double> ends(n, t1);
+  for (int i = 57; i < n; i += 100) ends[i] *= i > n / 2 ? 20 : 6;
+  return column(ends);
+}
+
 TEST(Invariance, H7ATrajectoryAloneIsThatOfTheEnsemble) {
   const int n = 37;
   const auto inputs = uneven(n);
@@ -110,6 +119,34 @@ TEST(Invariance, SortingDoesNotMatter) {
   for (int i = 0; i < ensemble.size(); ++i) EXPECT_EQ(order(i), i);
   const auto sorted = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
   EXPECT_LT(sorted.mesh.total_rows, recorded.mesh.total_rows);
+}
+
+TEST(Invariance, LongTrajectoriesComeFirstAndDoNotMatter) {
+  const int n = 6000;
+  const auto inputs = uneven(n);
+  const auto ensemble = inputs.ensemble(0.0, heavy_tailed_ends(n));
+  Options unsorted = tight;
+  unsorted.sort = false;
+  expect_same(solve(LotkaVolterra{}, ensemble), solve(LotkaVolterra{}, ensemble, unsorted));
+
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
+  const auto first_row = on_host(recorded.mesh.first_row);
+  std::vector<double> heights;  // over the mean
+  for (int slice = 0; slice < recorded.mesh.num_slices; ++slice)
+    heights.push_back(double(first_row(slice + 1) - first_row(slice)) * recorded.mesh.num_slices /
+                      recorded.mesh.total_rows);
+  std::vector<int> classes;
+  for (double height : heights) classes.push_back(height > 2 ? std::ilogb(height) : 0);
+  EXPECT_GT(classes.front(), 1);
+  EXPECT_EQ(classes.back(), 0);
+  EXPECT_TRUE(std::is_sorted(classes.rbegin(), classes.rend()));
+  // Every trajectory is somewhere, once.
+  auto order = on_host(recorded.mesh.order);
+  std::vector<int> members(order.data(), order.data() + order.extent(0));
+  std::erase(members, -1);
+  std::ranges::sort(members);
+  ASSERT_EQ(static_cast<int>(members.size()), n);
+  for (int i = 0; i < n; ++i) EXPECT_EQ(members[i], i);
 }
 
 TEST(Invariance, LayoutOfTheInputsDoesNotMatter) {

@@ -16,6 +16,32 @@ namespace gradsolve::detail {
 /// inputs of a slice stay near one another.
 inline constexpr int sort_window = 2048;
 
+/// Puts the trajectories that take much longer than the mean before the others, by falling powers
+/// of two: slices start in their order, and the longest must not start last. Otherwise the order is
+/// that of the ensemble, so that neighbours stay near one another.
+template <class MemorySpace>
+struct LongOnesFirst {
+  static constexpr int num_classes = 8;
+
+  int n;
+  double mean;
+  Kokkos::View<const int*, MemorySpace> num_steps;
+  Kokkos::View<int*, MemorySpace> order;
+
+  KOKKOS_FUNCTION int class_of(int j) const {
+    int c = 0;
+    for (double bound = 2 * mean; c < num_classes - 1 && num_steps(j) > bound; bound *= 2) ++c;
+    return c;
+  }
+  /// A scan over all trajectories for each class, in one.
+  KOKKOS_FUNCTION void operator()(std::int64_t i, int& place, bool final) const {
+    const int j = static_cast<int>(i % n), c = num_classes - 1 - static_cast<int>(i / n);
+    if (class_of(j) != c) return;
+    if (final) order(place) = j;
+    ++place;
+  }
+};
+
 /// Sorts the trajectories of a window by falling number of steps, equal ones by index.
 template <class MemorySpace>
 struct SortWindow {
@@ -25,6 +51,7 @@ struct SortWindow {
                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   int n, num_lanes;
+  bool reordered;  // whether `order` holds the order to start from, and not that of the ensemble
   Kokkos::View<const int*, MemorySpace> num_steps;
   Kokkos::View<int*, MemorySpace> order;
 
@@ -35,9 +62,12 @@ struct SortWindow {
     const int left = num_lanes - begin, count = left < sort_window ? left : sort_window;
     Keys<Exec> keys(team.team_scratch(0), count);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int i) {
-      const int j = begin + i;
-      const Key steps = j < n ? static_cast<Key>(num_steps(j)) : 0;
-      keys(i) = j < n ? ((~steps) << 32) | static_cast<Key>(j) : ~Key(0);
+      if (begin + i < n) {
+        const int j = reordered ? order(begin + i) : begin + i;
+        keys(i) = ((~static_cast<Key>(num_steps(j))) << 32) | static_cast<Key>(j);
+      } else {
+        keys(i) = ~Key(0);
+      }
     });
     team.team_barrier();
     Kokkos::Experimental::sort_team(team, keys);
@@ -87,15 +117,32 @@ void reserve(const Exec& exec, View& view, std::size_t size, const std::string& 
   }
 }
 
-/// Puts trajectories of like numbers of steps side by side.
+/// Puts trajectories of like numbers of steps side by side. Synchronises exec.
 template <class Exec, class Scalar, class MemorySpace>
 void sort_by_steps(const Exec& exec, const Mesh<Scalar, MemorySpace>& mesh,
                    const Kokkos::View<int*, MemorySpace>& num_steps) {
-  const int num_lanes = mesh.num_slices * mesh.width;
+  const int n = mesh.num_trajectories, num_lanes = mesh.num_slices * mesh.width;
+  std::int64_t total = 0;
+  int longest = 0;
+  Kokkos::parallel_reduce(
+      "gradsolve::plan::steps", Kokkos::RangePolicy<Exec>(exec, 0, n),
+      KOKKOS_LAMBDA(int j, std::int64_t& sum, int& most) {
+        sum += num_steps(j);
+        most = Kokkos::max(most, num_steps(j));
+      },
+      total, Kokkos::Max<int>(longest));
+  using First = LongOnesFirst<MemorySpace>;
+  const First first{n, double(total) / n, num_steps, mesh.order};
+  const bool uneven = longest > 2 * first.mean;
+  using Scan = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  if (uneven)
+    Kokkos::parallel_scan("gradsolve::plan::long_ones_first",
+                          Scan(exec, 0, std::int64_t(n) * First::num_classes), first);
+
   const int num_windows = (num_lanes + sort_window - 1) / sort_window;
   using Sort = SortWindow<MemorySpace>;
   using Policy = Kokkos::TeamPolicy<Exec>;
-  Sort sort{mesh.num_trajectories, num_lanes, num_steps, mesh.order};
+  Sort sort{n, num_lanes, uneven, num_steps, mesh.order};
   const int scratch = Sort::template Keys<Exec>::shmem_size(sort_window);
   Policy policy(exec, num_windows, Kokkos::AUTO);
   policy.set_scratch_size(0, Kokkos::PerTeam(scratch));
