@@ -22,10 +22,43 @@ KOKKOS_FORCEINLINE_FUNCTION void for_each_tile(F&& f) {
   if constexpr (whole < N) f(whole, Index<N - whole>{});
 }
 
+/// Terms of their sums that are taken at once: a GPU has the loads of all of them under way.
+#if defined(__CUDA_ARCH__)
+inline constexpr int block_terms = 4;
+#else
+inline constexpr int block_terms = 1;
+#endif
+
 /// A weight, in the precision of T.
 template <class T, class W>
 KOKKOS_FORCEINLINE_FUNCTION BaseScalar<T> weight(const W* from) {
   return static_cast<BaseScalar<T>>(load_uniform(from));
+}
+
+/// sum_r += sum_k w_rk x_k over `Terms` terms, with w_rk at from[r Apart + k Next]. All weights are
+/// loaded before the first is used, from one address and offsets that instructions have room for.
+template <int Terms, int Apart, int Next, class W, class T, int Count>
+KOKKOS_FORCEINLINE_FUNCTION void add_terms(const W* from, const T* x, Vector<T, Count>& sum) {
+  BaseScalar<T> w[Terms][Count];
+  static_for<Terms>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    static_for<Count>([&](auto r) GRADSOLVE_INLINE_LAMBDA {
+      w[k][r] = weight<T>(from + (r * Apart + k * Next));
+    });
+  });
+  static_for<Terms>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    const T xk = x[k];
+    static_for<Count>([&](auto r) GRADSOLVE_INLINE_LAMBDA { sum[r] = sum[r] + w[k][r] * xk; });
+  });
+}
+/// The same over all components of x.
+template <int Apart, int Next, class W, class T, int N, int Count>
+KOKKOS_FORCEINLINE_FUNCTION void add_all_terms(const W* from, const Vector<T, N>& x,
+                                               Vector<T, Count>& sum) {
+  constexpr int whole = N / block_terms * block_terms;
+  GRADSOLVE_KEEP_LOOP
+  for (int k = 0; k < whole; k += block_terms)
+    add_terms<block_terms, Apart, Next>(from + k * Next, &x[k], sum);
+  if constexpr (whole < N) add_terms<N - whole, Apart, Next>(from + whole * Next, &x[whole], sum);
 }
 
 }  // namespace detail
@@ -69,13 +102,7 @@ struct Dense {
       });
     detail::for_each_tile<In>([&](int first, auto count) GRADSOLVE_INLINE_LAMBDA {
       Vector<T, count> sum = detail::filled<count>(T(0));
-      GRADSOLVE_KEEP_LOOP
-      for (int i = 0; i < Out; ++i) {
-        const T zbar = ybar[i];
-        static_for<count>([&](auto c) GRADSOLVE_INLINE_LAMBDA {
-          sum[c] = sum[c] + detail::weight<T>(weights + i * In + first + c) * zbar;
-        });
-      }
+      detail::add_all_terms<1, In>(weights + first, ybar, sum);
       static_for<count>([&](auto c) GRADSOLVE_INLINE_LAMBDA { xbar[first + c] = sum[c]; });
     });
     weights_bar.add_outer(0, ybar, x);
@@ -90,13 +117,7 @@ struct Dense {
     static_for<Count>([&](auto r) GRADSOLVE_INLINE_LAMBDA {
       z[r] = T(detail::weight<T>(weights + Out * In + first + r));
     });
-    GRADSOLVE_KEEP_LOOP
-    for (int j = 0; j < In; ++j) {
-      const T xj = x[j];
-      static_for<Count>([&](auto r) GRADSOLVE_INLINE_LAMBDA {
-        z[r] = z[r] + detail::weight<T>(weights + (first + r) * In + j) * xj;
-      });
-    }
+    detail::add_all_terms<In, 1>(weights + first * In, x, z);
   }
 };
 

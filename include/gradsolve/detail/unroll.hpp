@@ -33,6 +33,13 @@
 #define GRADSOLVE_KEEP_LOOP
 #endif
 
+// A loop of which a GPU takes four rounds at once: their loads are under way together.
+#if defined(__CUDA_ARCH__)
+#define GRADSOLVE_UNROLL_BY_4 _Pragma("unroll 4")
+#else
+#define GRADSOLVE_UNROLL_BY_4 GRADSOLVE_KEEP_LOOP
+#endif
+
 namespace gradsolve {
 
 /// A compile-time int that device code may read (std::integral_constant converts on the host only).

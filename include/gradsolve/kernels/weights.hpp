@@ -111,9 +111,12 @@ class SliceSums<S, Threads> {
       put<rows>(v, first, scratch);
       Warp<Threads>::sync();
       if (thread_ < rows && first + thread_ < M) {
+        S* const to = in_global_memory(sums_) + k + first + thread_;
+        const S before = *to;
         S sum(0);
+        GRADSOLVE_UNROLL_BY_4
         for (int t = 0; t < Threads; ++t) sum += scratch[t * apart(rows) + thread_];
-        in_global_memory(sums_)[k + first + thread_] += sum;
+        *to = before + sum;
       }
       Warp<Threads>::sync();
     }
@@ -141,7 +144,7 @@ class SliceSums<S, Threads> {
   template <int Size, int M>
   KOKKOS_FORCEINLINE_FUNCTION void put(const Vector<S, M>& v, int first, S* to) const {
     to += thread_ * apart(Size);
-    GRADSOLVE_KEEP_LOOP
+    GRADSOLVE_UNROLL_BY_4
     for (int i = 0; i < Size; ++i) to[i] = counts_ && first + i < M ? v[first + i] : S(0);
   }
 
@@ -154,10 +157,19 @@ class SliceSums<S, Threads> {
     constexpr int high = each / wide, across = Columns / wide;
     const int row = thread_ / across * high, column = thread_ % across * wide;
     if (row >= Rows) return;
-    Vector<S, high * wide> sum = filled<high * wide>(S(0));
-#if defined(__CUDA_ARCH__)
-#pragma unroll 2
-#endif
+    S* const sums = in_global_memory(sums_) + k;
+    auto for_each_own = [&](auto&& visit) GRADSOLVE_INLINE_LAMBDA {
+      static_for<high>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
+        static_for<wide>([&](auto j) GRADSOLVE_INLINE_LAMBDA {
+          const int m = first_row + row + i, n = first_column + column + j;
+          if (m < M && n < N) visit(Index<i * wide + j>{}, sums + m * N + n);
+        });
+      });
+    };
+    // Loaded early: global memory is far.
+    Vector<S, high * wide> before = filled<high * wide>(S(0)), sum = before;
+    for_each_own([&](auto i, const S* from) GRADSOLVE_INLINE_LAMBDA { before[i] = *from; });
+    GRADSOLVE_UNROLL_BY_4
     for (int t = 0; t < Threads; ++t) {
       const S* const x = left + t * apart(Rows) + row;
       const S* const y = right + t * apart(Columns) + column;
@@ -165,13 +177,7 @@ class SliceSums<S, Threads> {
         static_for<wide>([&](auto j) GRADSOLVE_INLINE_LAMBDA { sum[i * wide + j] += x[i] * y[j]; });
       });
     }
-    S* const sums = in_global_memory(sums_) + k;
-    static_for<high>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-      static_for<wide>([&](auto j) GRADSOLVE_INLINE_LAMBDA {
-        const int m = first_row + row + i, n = first_column + column + j;
-        if (m < M && n < N) sums[m * N + n] += sum[i * wide + j];
-      });
-    });
+    for_each_own([&](auto i, S* to) GRADSOLVE_INLINE_LAMBDA { *to = before[i] + sum[i]; });
   }
 
   S *sums_, *scratch_;
