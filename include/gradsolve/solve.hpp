@@ -47,9 +47,9 @@ void solve_with(const Exec& exec, const F& system, const Ensemble<States, Parame
       saves,
       false,
       true,
+      StepRules(options, fixed),
       inputs_of(ensemble),
       options,
-      StepRules(options, fixed),
       MeshAccess(out.mesh),
       {strided(out.states), out.status.data(), out.num_steps.data(), out.num_rejected.data(),
        out.num_rhs.data(), nullptr, nullptr, nullptr, nullptr}};

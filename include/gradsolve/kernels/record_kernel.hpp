@@ -34,9 +34,9 @@ struct RecordKernel {
   F f;
   Saves saves;
   bool store, save;
+  StepRules rules;
   Inputs<S> in;
   Options options;
-  StepRules rules;
   MeshAccess<S> mesh;
   RecordOutput<S> out;
 

@@ -87,17 +87,20 @@ KOKKOS_FORCEINLINE_FUNCTION L inverse_root(const L& x) {
 /// Which of the options are in use: found on the host, since each step asks, and comparing doubles
 /// costs an FP64 unit as much as arithmetic.
 struct StepRules {
-  bool fixed;  // steps of fixed size
-  bool has_min_step, has_max_step;
-  bool integral_only;  // factor = safety e^(-1/q)
-  bool has_history;
+  enum class Factor : std::int8_t {
+    integral,        // safety e^(-1/q)
+    other_integral,  // safety e^(-b/q)
+    with_history,
+  };
+
+  bool fixed = false;  // steps of fixed size
+  bool has_min_step = false, has_max_step = false;
+  Factor factor;
 
   explicit StepRules(const Controller& c)
-      : fixed(false),
-        has_min_step(false),
-        has_max_step(false),
-        integral_only(c.integral == 1 && c.proportional == 0 && c.derivative == 0),
-        has_history(c.proportional != 0 || c.derivative != 0) {}
+      : factor(c.proportional != 0 || c.derivative != 0 ? Factor::with_history
+               : c.integral != 1                        ? Factor::other_integral
+                                                        : Factor::integral) {}
   StepRules(const Options& options, bool fixed_steps) : StepRules(options.controller) {
     fixed = fixed_steps;
     has_min_step = options.min_step > 0;
@@ -121,14 +124,14 @@ struct StepControl {
     // The reference floors the ratio at 1e-10; above 1e30 every factor is clipped anyway.
     const L r = min(max(select(finite, ratio2, L(1)), L(S(1e-20))), L(S(1e30)));
     L f = L(S(c.safety)) * inverse_root<2 * Order>(r);
-    if (rules.has_history) {
+    if (rules.factor == StepRules::Factor::with_history) {
       const L with_history = L(S(c.safety)) * power(r, c.integral + c.proportional + c.derivative) *
                              power(previous, -(c.proportional + 2 * c.derivative)) *
                              power(before_previous, c.derivative);
       f = select(accepted, with_history, f);
       before_previous = select(accepted, previous, before_previous);
       previous = select(accepted, r, previous);
-    } else if (!rules.integral_only) {
+    } else if (rules.factor == StepRules::Factor::other_integral) {
       f = select(accepted, L(S(c.safety)) * power(r, c.integral), f);
     }
     f = min(max(f, L(S(c.min_factor))), L(S(c.max_factor)));
