@@ -16,6 +16,10 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr BaseScalar<T> coefficient(double value) {
   return static_cast<BaseScalar<T>>(value);
 }
 
+/// Whether the lower half of a double is zero.
+template <double Value>
+inline constexpr bool is_short_v = (std::bit_cast<std::uint64_t>(Value) & 0xffffffffu) == 0;
+
 #if defined(__CUDACC__)
 /// A number in constant memory. Not const: the compiler would put its value into the code.
 template <double Value>
@@ -28,8 +32,7 @@ __constant__ double stored_coefficient = Value;
 template <class T, double Value>
 KOKKOS_FORCEINLINE_FUNCTION BaseScalar<T> coefficient() {
 #if defined(__CUDA_ARCH__)
-  constexpr bool is_short = (std::bit_cast<std::uint64_t>(Value) & 0xffffffffu) == 0;
-  if constexpr (std::is_same_v<BaseScalar<T>, double> && !is_short)
+  if constexpr (std::is_same_v<BaseScalar<T>, double> && !is_short_v<Value>)
     return stored_coefficient<Value>;
 #endif
   return static_cast<BaseScalar<T>>(Value);
