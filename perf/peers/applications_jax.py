@@ -232,7 +232,7 @@ def best_ms(f, repeats):
     return 1e3 * min(times), compiled
 
 def loosest(problem, solver, reference, start=None, floor=1e-13):
-    """The loosest tolerance, from start on, that passes the accuracy rule, and its error; None."""
+    """The first tolerance, from start down, that passes the accuracy rule, and its error; None."""
     i, table = problem.table(reference)
     tol, x = start or problem.start, problem.inputs(i)
     value = jax.jit(jax.vmap(partial(problem.value, solver), in_axes=(None, 0)))
@@ -261,7 +261,7 @@ def main():
     ap.add_argument("--problem", default="orbits_log,orbits_mw,stream,quint_exp,quint_pngb,precession_short")
     ap.add_argument("--n", default="32768,1048576")
     ap.add_argument("--solvers", default="tsit5,dopri8")
-    ap.add_argument("--rtol", type=float, help="the first tolerance to try; left out: one that is too loose")
+    ap.add_argument("--rtol", type=float, help="the first tolerance to try, of all problems; left out: one that is too loose for each")
     ap.add_argument("--repeats", type=int, default=3)
     ap.add_argument("--no-gradient", action="store_true")
     a = ap.parse_args()

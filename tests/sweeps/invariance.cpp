@@ -121,7 +121,7 @@ TEST(Invariance, SortingDoesNotMatter) {
   EXPECT_LT(sorted.mesh.total_rows, recorded.mesh.total_rows);
 }
 
-TEST(Invariance, LongTrajectoriesComeFirstAndDoNotMatter) {
+TEST(Invariance, LongTrajectoriesDoNotMatterAndComeFirstOnAGpu) {
   const int n = 6000;
   const auto inputs = uneven(n);
   const auto ensemble = inputs.ensemble(0.0, heavy_tailed_ends(n));
@@ -129,24 +129,24 @@ TEST(Invariance, LongTrajectoriesComeFirstAndDoNotMatter) {
   unsorted.sort = false;
   expect_same(solve(LotkaVolterra{}, ensemble), solve(LotkaVolterra{}, ensemble, unsorted));
 
-  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
-  const auto first_row = on_host(recorded.mesh.first_row);
-  std::vector<double> heights;  // over the mean
-  for (int slice = 0; slice < recorded.mesh.num_slices; ++slice)
-    heights.push_back(double(first_row(slice + 1) - first_row(slice)) * recorded.mesh.num_slices /
-                      recorded.mesh.total_rows);
-  std::vector<int> classes;
-  for (double height : heights) classes.push_back(height > 2 ? std::ilogb(height) : 0);
-  EXPECT_GT(classes.front(), 1);
-  EXPECT_EQ(classes.back(), 0);
-  EXPECT_TRUE(std::is_sorted(classes.rbegin(), classes.rend()));
   // Every trajectory is somewhere, once.
+  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
   auto order = on_host(recorded.mesh.order);
   std::vector<int> members(order.data(), order.data() + order.extent(0));
   std::erase(members, -1);
   std::ranges::sort(members);
   ASSERT_EQ(static_cast<int>(members.size()), n);
   for (int i = 0; i < n; ++i) EXPECT_EQ(members[i], i);
+
+  if (Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible) return;
+  const auto first_row = on_host(recorded.mesh.first_row);
+  const double mean = double(recorded.mesh.total_rows) / recorded.mesh.num_slices;
+  auto height = [&](int slice) { return double(first_row(slice + 1) - first_row(slice)) / mean; };
+  EXPECT_GT(height(0), 4);
+  int slice = 0;
+  while (height(slice) > 2) ++slice;
+  EXPECT_LE(slice, 6);  // 60 long ones, in slices of 32, and those they share with others
+  for (; slice < recorded.mesh.num_slices; ++slice) EXPECT_LE(height(slice), 2);
 }
 
 TEST(Invariance, LayoutOfTheInputsDoesNotMatter) {

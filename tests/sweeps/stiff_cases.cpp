@@ -84,6 +84,19 @@ TEST(StiffTolerance, G6AtolOfComponents_GoesWithThem) {
   EXPECT_LT(a.steps, strict.steps);
 }
 
+struct OneScaleAlone : TwoScales<false> {
+  KOKKOS_FORCEINLINE_FUNCTION double atol_factor(int i) const {
+    return i == 0 ? 1 : Kokkos::Experimental::infinity_v<double>;
+  }
+};
+TEST(StiffTolerance, AnInfiniteFactor_LeavesAComponentOut) {
+  const Options options{.rtol = 0, .atol = 1e-9};
+  const auto both = solve<Tsit5>(TwoScales<false>{}, {1.0, 0.5}, {}, 0.0, 2.0, options);
+  const auto alone = solve<Tsit5>(OneScaleAlone{}, {1.0, 0.5}, {}, 0.0, 2.0, options);
+  ASSERT_EQ(alone.status, Status::success);
+  EXPECT_LE(alone.steps, both.steps);
+}
+
 struct FirstStateSaved {
   template <class T, int N, int P>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(const T&, const State<T, N>& u, const Params<T, P>&,

@@ -287,6 +287,46 @@ TEST(BatchedLu, SolvesInFloat) {
 #endif
 
 #if !defined(__CUDACC__)
+/// What lane 0, which exchanges no rows, gets beside a lane that does (or does not).
+template <class T, int N>
+void expect_same_bits_beside_a_neighbour() {
+  using L = gradsolve::detail::LaneBeneathT<T>;
+  Vector<T, N> x[2];
+  for (bool neighbour_exchanges : {false, true}) {
+    Matrix<T, N> a;
+    for (int i = 0; i < N; ++i) {
+      x[neighbour_exchanges][i] = T(L(i + 1.0));
+      for (int j = 0; j < N; ++j) {
+        a[i][j] = T(L(std::sin(i * N + j + 1.0) + (i == j ? 2.0 * N : 0.0)));
+        if (neighbour_exchanges && i == j && i == N / 2)
+          gradsolve::set_lane(gradsolve::detail::part(a[i][j], 0), 1, 1e-3);
+        if constexpr (gradsolve::detail::num_parts<T> > 1)
+          gradsolve::detail::part(a[i][j], 1) = L(std::cos(i + 3.0 * j));
+      }
+    }
+    LaneLu<T, N> lu;
+    lu.factor(a);
+    lu.solve(x[neighbour_exchanges]);
+    lu.solve_transposed(x[neighbour_exchanges]);
+  }
+  for (int i = 0; i < N; ++i)
+    gradsolve::static_for<gradsolve::detail::num_parts<T>>([&](auto k) {
+      EXPECT_EQ(gradsolve::lane_of(gradsolve::detail::part(x[0][i], k), 0),
+                gradsolve::lane_of(gradsolve::detail::part(x[1][i], k), 0))
+          << "component " << i << ", part " << k << " of " << N;
+    });
+  EXPECT_NE(gradsolve::lane_of(gradsolve::detail::part(x[0][0], 0), 1),
+            gradsolve::lane_of(gradsolve::detail::part(x[1][0], 0), 1));
+}
+TEST(Lu, OfALaneDoesNotDependOnItsNeighbour) {
+  using L = gradsolve::Pack<double, 4>;
+  expect_same_bits_beside_a_neighbour<L, 3>();
+  expect_same_bits_beside_a_neighbour<L, 8>();
+  expect_same_bits_beside_a_neighbour<L, 12>();
+  expect_same_bits_beside_a_neighbour<gradsolve::Dual<L, 1>, 3>();
+  expect_same_bits_beside_a_neighbour<gradsolve::Dual<L, 1>, 8>();
+}
+
 TEST(Lu, PivotsEachLaneOfAPackApart) {
   using L = gradsolve::Pack<double, 4>;
   Matrix<L, 3> a;

@@ -167,7 +167,7 @@ KOKKOS_FORCEINLINE_FUNCTION detail::Joined<detail::Joined<A, B>, C> hypot(const 
 }
 
 namespace detail {
-/// |x| of the larger of |a| and |b|; a NaN in b is dropped.
+/// The larger of |a| and |b|; a NaN in b is dropped.
 template <class L>
 KOKKOS_FORCEINLINE_FUNCTION L larger_size(const L& a, const L& b) {
   const L x = select(abs(a) < abs(b), b, a);
@@ -178,9 +178,10 @@ KOKKOS_FORCEINLINE_FUNCTION L larger_size(const L& a, const L& b) {
   return abs(x);
 }
 
-/// 1 / x of a normal number. On an NVIDIA GPU within a unit in the last place, and NaN where x is
-/// infinite or so small that 1 / x is: a division does two iterations from the same guess, of 20
-/// bits, and has another way for such numbers; one iteration of third order is enough.
+/// 1 / x. On an NVIDIA GPU within a unit in the last place for |x| in [2^-1022, 2^1022], 0 for
+/// larger finite ones and NaN for smaller and infinite ones: a division does two iterations from
+/// the same guess, of 20 bits, and has another way for such numbers; one iteration of third order
+/// is enough.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T inverse(const T& x) {
 #if defined(__CUDA_ARCH__)

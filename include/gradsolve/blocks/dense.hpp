@@ -22,7 +22,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_each_tile(F&& f) {
   if constexpr (whole < N) f(whole, Index<N - whole>{});
 }
 
-/// Terms of their sums that are taken at once: a GPU has the loads of all of them under way.
+/// Terms of a sum that are taken at once: a GPU has the loads of all of them under way.
 #if defined(__CUDA_ARCH__)
 inline constexpr int block_terms = 4;
 #else

@@ -25,53 +25,59 @@ class LaneLu {
   /// Overwrites the matrix that was here. Loops are unrolled up to max_unrolled_lu.
   KOKKOS_FORCEINLINE_FUNCTION void factor(const Matrix<T, N>& matrix) {
     for_range<0, N>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-      for_range<0, N>([&](auto j) GRADSOLVE_INLINE_LAMBDA { f_.a[i][j] = matrix[i][j]; });
+      pivot_[i] = L(ScalarOf<L>(int(i)));
+      for_range<0, N>([&](auto j) GRADSOLVE_INLINE_LAMBDA { a_[i][j] = matrix[i][j]; });
     });
     int small_at = N;
     for_range<0, N>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
       if (small_at < N) return;
-      if (any(f_.is_small(k)))
+      if (any(is_small(a_, k))) {
         small_at = k;
-      else
-        f_.eliminate(k);
+      } else {
+        inverse_[k] = inverse(a_[k][k]);
+        eliminate(a_, k, inverse_[k]);
+      }
     });
     exchanged_ = small_at < N;
-    if (exchanged_) {
-      Factors copy(f_);  // in memory, unlike f_
-      factor_with_exchanges(copy, small_at);
-      f_ = copy;
-    }
+    if (exchanged_)
+      out_of_registers(a_, [&](Matrix<T, N>& a) GRADSOLVE_INLINE_LAMBDA {
+        Vector<T, N> inverse;
+        L pivot[N];
+        factor_with_exchanges(a, inverse, pivot, small_at);
+        inverse_ = inverse;
+        for (int k = 0; k < N; ++k) pivot_[k] = pivot[k];
+      });
   }
 
   /// 0, or not a number where the matrix had an infinite entry: its solutions would hide that.
   KOKKOS_FORCEINLINE_FUNCTION T zero_if_finite() const {
     T sum(0);
-    for_range<0, N>([&](auto k) GRADSOLVE_INLINE_LAMBDA { sum = sum + T(0) * f_.a[k][k]; });
+    for_range<0, N>([&](auto k) GRADSOLVE_INLINE_LAMBDA { sum = sum + T(0) * a_[k][k]; });
     return sum;
   }
 
   /// x = A^-1 x
   KOKKOS_FORCEINLINE_FUNCTION void solve(Vector<T, N>& x) const {
-    if (exchanged_) exchange_all(x, 0, 1);
+    if (exchanged_) exchange_all(x, true);
     for_range<0, N>([&](auto j) GRADSOLVE_INLINE_LAMBDA {
-      below(j, [&](auto i) GRADSOLVE_INLINE_LAMBDA { x[i] = x[i] - f_.a[i][j] * x[j]; });
+      below(j, [&](auto i) GRADSOLVE_INLINE_LAMBDA { x[i] = x[i] - a_[i][j] * x[j]; });
     });
     upwards([&](auto j) GRADSOLVE_INLINE_LAMBDA {
-      x[j] = x[j] * f_.inverse[j];
-      above(j, [&](auto i) GRADSOLVE_INLINE_LAMBDA { x[i] = x[i] - f_.a[i][j] * x[j]; });
+      x[j] = x[j] * inverse_[j];
+      above(j, [&](auto i) GRADSOLVE_INLINE_LAMBDA { x[i] = x[i] - a_[i][j] * x[j]; });
     });
   }
 
   /// x = A^-T x, on the same factors: A^T = U^T L^T P.
   KOKKOS_FORCEINLINE_FUNCTION void solve_transposed(Vector<T, N>& x) const {
     for_range<0, N>([&](auto j) GRADSOLVE_INLINE_LAMBDA {
-      x[j] = x[j] * f_.inverse[j];
-      below(j, [&](auto i) GRADSOLVE_INLINE_LAMBDA { x[i] = x[i] - f_.a[j][i] * x[j]; });
+      x[j] = x[j] * inverse_[j];
+      below(j, [&](auto i) GRADSOLVE_INLINE_LAMBDA { x[i] = x[i] - a_[j][i] * x[j]; });
     });
     upwards([&](auto j) GRADSOLVE_INLINE_LAMBDA {
-      above(j, [&](auto i) GRADSOLVE_INLINE_LAMBDA { x[i] = x[i] - f_.a[j][i] * x[j]; });
+      above(j, [&](auto i) GRADSOLVE_INLINE_LAMBDA { x[i] = x[i] - a_[j][i] * x[j]; });
     });
-    if (exchanged_) exchange_all(x, N - 1, -1);
+    if (exchanged_) exchange_all(x, false);
   }
 
  private:
@@ -96,8 +102,10 @@ class LaneLu {
   }
   template <class Visit>
   static KOKKOS_FORCEINLINE_FUNCTION void below(int k, Visit&& visit) {
-    GRADSOLVE_KEEP_LOOP
-    for (int i = k + 1; i < N; ++i) visit(i);
+    if constexpr (N > 1) {  // and counted down: g++ takes k for anything, and warns
+      GRADSOLVE_KEEP_LOOP
+      for (int left = N - 1 - k; left > 0; --left) visit(N - left);
+    }
   }
   template <int K, class Visit>
   static KOKKOS_FORCEINLINE_FUNCTION void above(Index<K>, Visit&& visit) {
@@ -108,81 +116,90 @@ class LaneLu {
     for (int i = 0; i < k; ++i) visit(i);
   }
 
-  struct Factors {
-    Matrix<T, N> a;  // L below the diagonal, U on and above it
-    Vector<T, N> inverse;
-    L pivot[N];  // the row exchanged with row k, as a number; where some were exchanged
+  /// Whether the entry on the diagonal is no pivot.
+  template <class K>
+  static KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> is_small(const Matrix<T, N>& a, K k) {
+    L largest = size(a[k][k]);
+    below(k, [&](auto i)
+                 GRADSOLVE_INLINE_LAMBDA { largest = larger_size(largest, part(a[i][k], 0)); });
+    return size(a[k][k]) < L(ScalarOf<L>(least_pivot)) * largest;
+  }
+  template <class K>
+  static KOKKOS_FORCEINLINE_FUNCTION void eliminate(Matrix<T, N>& a, K k, const T& inverse) {
+    below(k, [&](auto i) GRADSOLVE_INLINE_LAMBDA {
+      const T factor = a[i][k] * inverse;
+      a[i][k] = factor;
+      below(k, [&](auto j) GRADSOLVE_INLINE_LAMBDA { a[i][j] = a[i][j] - factor * a[k][j]; });
+    });
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION L size(const T& x) { return abs(part(x, 0)); }
 
-    /// Whether the entry on the diagonal is no pivot.
-    template <class K>
-    KOKKOS_FORCEINLINE_FUNCTION MaskOf<L> is_small(K k) const {
-      L largest = size_of(k, k);
-      below(k, [&](auto i)
-                   GRADSOLVE_INLINE_LAMBDA { largest = larger_size(largest, part(a[i][k], 0)); });
-      return size_of(k, k) < L(ScalarOf<L>(least_pivot)) * largest;
-    }
-    template <class K>
-    KOKKOS_FORCEINLINE_FUNCTION void eliminate(K k) {
-      inverse[k] = detail::inverse(a[k][k]);
-      below(k, [&](auto i) GRADSOLVE_INLINE_LAMBDA {
-        const T factor = a[i][k] * inverse[k];
-        a[i][k] = factor;
-        below(k, [&](auto j) GRADSOLVE_INLINE_LAMBDA { a[i][j] = a[i][j] - factor * a[k][j]; });
-      });
-    }
-    /// The row whose entry in column k is the largest beside the rest of that row; row k itself
-    /// where that is not by much. The rows of a stiff W differ by orders of magnitude, as the units
-    /// of the states do: among plain sizes, an exchange makes x of differences of large numbers.
-    KOKKOS_FUNCTION L pivot_row(int k) const {
-      auto share = [&](int i) {
-        L largest = size_of(i, k);
-        below(k, [&](int j) { largest = larger_size(largest, part(a[i][j], 0)); });
-        return L(size_of(i, k) / largest);
-      };
-      L best = share(k) / L(ScalarOf<L>(least_pivot)), row = L(ScalarOf<L>(k));
-      below(k, [&](int i) {
-        const L size = share(i);
-        const auto larger = size > best;
-        best = select(larger, size, best);
-        row = select(larger, L(ScalarOf<L>(i)), row);
-      });
-      return row;
-    }
-    template <class I, class J>
-    KOKKOS_FORCEINLINE_FUNCTION L size_of(I i, J j) const {
-      return abs(part(a[i][j], 0));
-    }
-  };
-
-  /// Goes on from column `from`.
-  GRADSOLVE_NOINLINE static KOKKOS_FUNCTION void factor_with_exchanges(Factors& f, int from) {
-    for (int k = 0; k < N; ++k) f.pivot[k] = L(ScalarOf<L>(k));
-    GRADSOLVE_KEEP_LOOP
-    for (int k = from; k < N; ++k) {
-      const auto small = f.is_small(k);
-      if (any(small)) f.pivot[k] = select(small, f.pivot_row(k), f.pivot[k]);
-      below(k, [&](int i) {
-        const auto here = f.pivot[k] == L(ScalarOf<L>(i));
-        GRADSOLVE_KEEP_LOOP
-        for (int j = 0; j < N; ++j) exchange(here, f.a[k][j], f.a[i][j]);
-      });
-      f.eliminate(k);
+  /// Calls f(x), or f of a copy where x lives in registers, which code out of line cannot see.
+  template <class X, class F>
+  static KOKKOS_FORCEINLINE_FUNCTION void out_of_registers(X& x, F&& f) {
+    if constexpr (N <= max_unrolled_lu) {
+      X copy(x);
+      f(copy);
+      x = copy;
+    } else {
+      f(x);
     }
   }
-  /// Exchanges the components of x as the rows were, from row `first` on.
-  KOKKOS_FORCEINLINE_FUNCTION void exchange_all(Vector<T, N>& x, int first, int step) const {
-    Vector<T, N> copy(x);
+
+  /// Goes on from column `from`; sets all of `inverse` and `pivot`.
+  GRADSOLVE_NOINLINE static KOKKOS_FUNCTION void factor_with_exchanges(Matrix<T, N>& a,
+                                                                       Vector<T, N>& inverse,
+                                                                       L (&pivot)[N], int from) {
+    GRADSOLVE_KEEP_LOOP
+    for (int k = 0; k < N; ++k) {
+      pivot[k] = L(ScalarOf<L>(k));
+      if (k >= from) {
+        const auto small = is_small(a, k);
+        if (any(small)) pivot[k] = select(small, pivot_row(a, k), pivot[k]);
+        below(k, [&](int i) {
+          const auto here = pivot[k] == L(ScalarOf<L>(i));
+          GRADSOLVE_KEEP_LOOP
+          for (int j = 0; j < N; ++j) exchange(here, a[k][j], a[i][j]);
+        });
+      }
+      inverse[k] = detail::inverse(a[k][k]);
+      if (k >= from) eliminate(a, k, inverse[k]);
+    }
+  }
+  /// The row whose entry in column k is the largest beside the rest of that row; row k itself where
+  /// that is not by much. The rows of a stiff W differ by orders of magnitude, as the units of the
+  /// states do: among plain sizes, an exchange makes x of differences of large numbers.
+  static KOKKOS_FUNCTION L pivot_row(const Matrix<T, N>& a, int k) {
+    auto share = [&](int i) {
+      L largest = size(a[i][k]);
+      below(k, [&](int j) { largest = larger_size(largest, part(a[i][j], 0)); });
+      return L(size(a[i][k]) / largest);
+    };
+    L best = share(k) / L(ScalarOf<L>(least_pivot)), row = L(ScalarOf<L>(k));
+    below(k, [&](int i) {
+      const L mine = share(i);
+      const auto larger = mine > best;
+      best = select(larger, mine, best);
+      row = select(larger, L(ScalarOf<L>(i)), row);
+    });
+    return row;
+  }
+
+  /// Exchanges the components of x as the rows were, in that order or the other way round.
+  KOKKOS_FORCEINLINE_FUNCTION void exchange_all(Vector<T, N>& x, bool in_order) const {
     L pivot[N];
-    for (int k = 0; k < N; ++k) pivot[k] = f_.pivot[k];
-    exchange_components(copy, pivot, first, step);
-    x = copy;
+    for (int k = 0; k < N; ++k) pivot[k] = pivot_[k];
+    out_of_registers(x, [&](Vector<T, N>& y)
+                            GRADSOLVE_INLINE_LAMBDA { exchange_components(y, pivot, in_order); });
   }
   GRADSOLVE_NOINLINE static KOKKOS_FUNCTION void exchange_components(Vector<T, N>& x,
-                                                                     const L (&pivot)[N], int first,
-                                                                     int step) {
+                                                                     const L (&pivot)[N],
+                                                                     bool in_order) {
     GRADSOLVE_KEEP_LOOP
-    for (int k = first; 0 <= k && k < N; k += step)
+    for (int step = 0; step < N; ++step) {
+      const int k = in_order ? step : N - 1 - step;
       below(k, [&](int i) { exchange(pivot[k] == L(ScalarOf<L>(i)), x[k], x[i]); });
+    }
   }
   template <class C>
   static KOKKOS_FORCEINLINE_FUNCTION void exchange(const C& condition, T& x, T& y) {
@@ -191,7 +208,9 @@ class LaneLu {
     y = select(condition, keep, y);
   }
 
-  Factors f_;
+  Matrix<T, N> a_;  // L below the diagonal, U on and above it
+  Vector<T, N> inverse_;
+  L pivot_[N];  // the row exchanged with row k, as a number; where exchanged_
   bool exchanged_;
 };
 

@@ -13,7 +13,7 @@
 namespace gradsolve::detail {
 
 /// Trajectories are sorted within windows of this many: enough to fill every slice evenly, and the
-/// inputs of a slice stay near one another.
+/// inputs of a slice stay near one another. (Not those of the few that LongOnesFirst moves.)
 inline constexpr int sort_window = 2048;
 
 /// Puts the trajectories that take much longer than the mean before the others, by falling powers
@@ -133,7 +133,10 @@ void sort_by_steps(const Exec& exec, const Mesh<Scalar, MemorySpace>& mesh,
       total, Kokkos::Max<int>(longest));
   using First = LongOnesFirst<MemorySpace>;
   const First first{n, double(total) / n, num_steps, mesh.order};
-  const bool uneven = longest > 2 * first.mean;
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
+  // A host's threads take slices from both ends of the ensemble, in chunks.
+  const bool uneven = !on_host && longest > 2 * first.mean;
   using Scan = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (uneven)
     Kokkos::parallel_scan("gradsolve::plan::long_ones_first",

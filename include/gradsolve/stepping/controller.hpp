@@ -63,7 +63,7 @@ KOKKOS_FORCEINLINE_FUNCTION L root_guess(const L& x) {
 template <int M, class S>
 inline constexpr int root_order = sizeof(S) == sizeof(double) ? 4 + M / 6 : 3 + (M > 8);
 
-/// log2 by the instruction, within 2^-20.
+/// log2 by the instruction: good to some 16 bits behind the point.
 KOKKOS_FORCEINLINE_FUNCTION float rough_log2(float x) {
 #if defined(__CUDA_ARCH__)
   return __log2f(x);

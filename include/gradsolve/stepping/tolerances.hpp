@@ -31,7 +31,8 @@ struct Tolerances {
     if constexpr (HasToleranceFactor<Whole<F>>) {
       const int component = component_of(f, place);
       const S factor = component < 0 ? S(1) : S(whole(f).atol_factor(component));
-      return L(atol * factor) + L(rtol) * size;
+      const S own = atol * factor, most = Kokkos::Experimental::finite_max_v<S> / 8;
+      return L(own > most ? most : own) + L(rtol) * size;  // an infinite factor: no control
     } else {
       return L(atol) + L(rtol) * size;
     }
