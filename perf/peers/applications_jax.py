@@ -15,7 +15,7 @@ the error control, as in ours. The gradient takes the default RecursiveCheckpoin
 trajectory, solved with its derivatives before the times, as in ours; of the 10^6 stars n are taken evenly in time. Their
 tolerance starts at ours: at the loosest that meets the rule for values, Tsit5's derivatives are wrong.
 Needs jax and diffrax (pip install "jax[cuda12]" diffrax).
-Usage: applications_jax.py [--problem orbits_log,...] [--n 32768,1048576] [--solvers tsit5,dopri8] [--repeats 3]
+Usage: applications_jax.py [--problem orbits_log,...] [--n 32768,1048576] [--solvers tsit5,dopri8] [--rtol 1e-7] [--repeats 3]
 """
 import argparse, json, os, sys, time
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
