@@ -352,10 +352,7 @@ struct GradientKernel {
   /// there is not a number.
   KOKKOS_FORCEINLINE_FUNCTION void leave_out_failed(const LaneIndices<L>& lanes,
                                                     const StateOf<F, T>& u, Cotangent& bar) const {
-    L sum = L(0) * bar.loss;
-    for_each_index<N>(
-        [&](int i) GRADSOLVE_INLINE_LAMBDA { sum = sum + L(0) * u[i] + L(0) * bar.lambda[i]; });
-    bar.counts = sum == L(0);
+    bar.counts = all_finite(f, u, bar.loss) && all_finite(f, bar.lambda);
     for (int lane = 0; lane < width; ++lane)
       if (!lanes.used(lane) || status[lanes.index[lane]] != Status::success)
         set_lane(bar.counts, lane, false);

@@ -122,25 +122,28 @@ template <class Exec, class Scalar, class MemorySpace>
 void sort_by_steps(const Exec& exec, const Mesh<Scalar, MemorySpace>& mesh,
                    const Kokkos::View<int*, MemorySpace>& num_steps) {
   const int n = mesh.num_trajectories, num_lanes = mesh.num_slices * mesh.width;
-  std::int64_t total = 0;
-  int longest = 0;
-  Kokkos::parallel_reduce(
-      "gradsolve::plan::steps", Kokkos::RangePolicy<Exec>(exec, 0, n),
-      KOKKOS_LAMBDA(int j, std::int64_t& sum, int& most) {
-        sum += num_steps(j);
-        most = Kokkos::max(most, num_steps(j));
-      },
-      total, Kokkos::Max<int>(longest));
-  using First = LongOnesFirst<MemorySpace>;
-  const First first{n, double(total) / n, num_steps, mesh.order};
+  // A host's threads take slices from both ends of the ensemble, in chunks: there, nothing moves.
   constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
-  // A host's threads take slices from both ends of the ensemble, in chunks.
-  const bool uneven = !on_host && longest > 2 * first.mean;
-  using Scan = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  if (uneven)
-    Kokkos::parallel_scan("gradsolve::plan::long_ones_first",
-                          Scan(exec, 0, std::int64_t(n) * First::num_classes), first);
+  bool uneven = false;
+  if (!on_host) {
+    std::int64_t total = 0;
+    int longest = 0;
+    Kokkos::parallel_reduce(
+        "gradsolve::plan::steps", Kokkos::RangePolicy<Exec>(exec, 0, n),
+        KOKKOS_LAMBDA(int j, std::int64_t& sum, int& most) {
+          sum += num_steps(j);
+          most = Kokkos::max(most, num_steps(j));
+        },
+        total, Kokkos::Max<int>(longest));
+    using First = LongOnesFirst<MemorySpace>;
+    const First first{n, double(total) / n, num_steps, mesh.order};
+    uneven = longest > 2 * first.mean;
+    using Scan = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+    if (uneven)
+      Kokkos::parallel_scan("gradsolve::plan::long_ones_first",
+                            Scan(exec, 0, std::int64_t(n) * First::num_classes), first);
+  }
 
   const int num_windows = (num_lanes + sort_window - 1) / sort_window;
   using Sort = SortWindow<MemorySpace>;
