@@ -26,11 +26,13 @@
 ///                                               only. It may be singular (algebraic constraints).
 ///   atol_factor(i) -> double                    the absolute tolerance of component i is
 ///                                               Options::atol times this
-///   component(i, t, u, p) -> T                  component i of f, where u[j] reads state j: with
-///   it
-///                                               a large system on a GPU needs no copy of its state
-///   static constexpr int threads_per_trajectory of a GPU: 1 or 32; by default what was measured to
-///                                               be faster (docs/large.md)
+///   component(i, t, u, p) -> T                  component i of f, where u[j] reads state j: a
+///                                               large system on a GPU then needs no copy of its
+///                                               state
+///   static constexpr int threads_per_trajectory of a GPU, by default what was measured to be
+///                                               faster: 1; 32, over which the states of a large
+///                                               system are spread (docs/large.md); or 4, which
+///                                               share the layers of a net (docs/neural.md)
 ///   static constexpr int num_extra_states = Q;  its last Q states are not the ensemble's: they
 ///   extra_start(i) -> double                    start from these numbers and are left out of the
 ///                                               error control (Options::control_extra_states).
@@ -119,10 +121,20 @@ inline constexpr bool branches_v = [] {
   return false;
 }();
 
-/// Threads of a GPU that a trajectory takes, if the system says so; else 0.
+namespace detail {
+/// Threads of a GPU that share the layers of a net (ad/replicated.hpp), and the most weights for
+/// which they do so unasked (docs/design/kernels.md).
+inline constexpr int threads_per_group = 4, most_weights_of_group = 512;
+}  // namespace detail
+
+/// Threads of a GPU that a trajectory takes; 0: its number of states decides.
 template <class F>
 inline constexpr int threads_per_trajectory_v = [] {
-  if constexpr (requires { F::threads_per_trajectory; }) return int(F::threads_per_trajectory);
+  if constexpr (requires { F::threads_per_trajectory; }) {
+    if (F::threads_per_trajectory != 0) return int(F::threads_per_trajectory);
+  }
+  if constexpr (HasWeights<F>)
+    return F::num_weights <= detail::most_weights_of_group ? detail::threads_per_group : 1;
   return 0;
 }();
 

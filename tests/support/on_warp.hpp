@@ -15,6 +15,7 @@
 
 inline constexpr int warp_threads = 32;
 using TestWarp = gradsolve::detail::Warp<warp_threads>;
+using TestGroup = gradsolve::detail::WarpGroup<4>;
 
 template <class Work>
 struct OnWarp {
@@ -64,6 +65,8 @@ class TestWarp {
                     [](const auto& all) { return S(*std::min_element(all.begin(), all.end())); });
   }
 
+  static int thread() { return thread_; }
+
   template <class Work>
   static void run(const Work& work) {
     std::vector<std::thread> threads;
@@ -88,6 +91,32 @@ class TestWarp {
   static inline std::barrier<> barrier_{warp_threads};
   static inline std::array<double, warp_threads> all_;
   static inline thread_local int thread_;
+};
+
+/// As gradsolve::detail::WarpGroup.
+struct TestGroup {
+  static constexpr int size = warp_threads;
+  static int rank() { return TestWarp::thread(); }
+
+  template <int Count, class S>
+  static void gather(const S (&own)[Count], S (&all)[size * Count]) {
+    for (int k = 0; k < size * Count; ++k) all[k] = read(own, k / Count, k % Count);
+  }
+  template <int Count, class S>
+  static void scatter(const S (&all)[size * Count], S (&parts)[size * Count]) {
+    for (int rank_of_part = 0; rank_of_part < size; ++rank_of_part)
+      for (int i = 0; i < Count; ++i)
+        for (int reader = 0; reader < size; ++reader) {
+          const S x = read(all, rank_of_part, reader * Count + i);
+          if (reader == rank()) parts[rank_of_part * Count + i] = x;
+        }
+  }
+
+ private:
+  template <class S, int Size>
+  static S read(const S (&x)[Size], int thread, int place) {
+    return static_cast<S>(TestWarp::from(static_cast<double>(x[place]), thread));
+  }
 };
 
 /// Calls work(thread) on each thread of a warp.

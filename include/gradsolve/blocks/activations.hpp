@@ -30,8 +30,7 @@ struct Tanh {
     using gradsolve::abs, gradsolve::select, gradsolve::tanh;
     if constexpr (detail::Plain<T>) {
       const detail::Exponential<T> e(T(-2) * abs(z));
-      const T y = detail::quotient(T(-e.minus_one), T(T(2) + e.minus_one));
-      return select(z < T(0), -y, y);
+      return detail::with_sign_of(z, detail::quotient(T(-e.minus_one), T(T(2) + e.minus_one)));
     } else {
       return tanh(z);
     }

@@ -15,14 +15,19 @@ namespace gradsolve {
 ///     const BlockSystem<Net> system(weights);   // a View of Net::num_weights doubles
 ///     auto g = gradient(exec, system, record, ensemble, loss);   // g.weights
 ///
+/// On a GPU one thread computes a trajectory, or 4 do: faster for thousands of them and small nets,
+/// slower for many more (docs/neural.md). ThreadsPerTrajectory is 1 or 4; 0: by the net's size.
+///
 /// The weights are read where they are: what is written to the View between two sweeps counts in
 /// the next. Throws InvalidArgument where it has another size.
 template <class Block, class Scalar = double,
-          class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
+          class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space,
+          int ThreadsPerTrajectory = 0>
 struct BlockSystem {
   static_assert(Block::num_in == Block::num_out, "u' = f(u) has as many components as u");
   static constexpr int num_states = Block::num_out, num_params = 0;
   static constexpr int num_weights = Block::num_weights;
+  static constexpr int threads_per_trajectory = ThreadsPerTrajectory;
 
   Kokkos::View<const Scalar*, MemorySpace> weights;
 

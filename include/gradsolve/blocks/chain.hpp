@@ -31,9 +31,21 @@
 ///          xbar = (df/dx)^T ybar  and adds  (df/dw)^T ybar  to weights_bar:
 ///            .add(k, v)           a number, weight k; or a Vector<T, M>, weights k to k + M - 1
 ///            .add_outer(k, a, b)  a b^T of a Vector<T, M> and a Vector<T, N>, row by row from k on
+///            .add_affine(k, a, b) a b^T, then a behind it: of W x + b, with a = ybar and b = x
 ///          In a warp these sum over its trajectories: all threads call them, in the same order (no
 ///          `if` on values around them).
+///
+/// Optional: `static constexpr bool adjoint_reads_y = false;` spares computing the y of the last
+/// block of a chain.
 namespace gradsolve {
+
+namespace detail {
+template <class Block>
+inline constexpr bool adjoint_reads_y = [] {
+  if constexpr (requires { Block::adjoint_reads_y; }) return bool(Block::adjoint_reads_y);
+  return true;
+}();
+}  // namespace detail
 
 /// Blocks one after the other, and a block itself; their weights lie one after the other:
 ///
@@ -103,7 +115,7 @@ struct Chain {
                                                        Vector<T, num_in>& xbar,
                                                        const Sums& weights_bar) {
     Vector<T, First::num_out> z;
-    First::forward(weights, x, z);
+    if constexpr (!is_last || detail::adjoint_reads_y<First>) First::forward(weights, x, z);
     if constexpr (is_last) {
       First::adjoint(weights, x, z, ybar, xbar, weights_bar);
     } else {

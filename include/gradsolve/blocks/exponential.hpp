@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/ad/coefficient.hpp>
 #include <gradsolve/ad/math.hpp>
 #include <gradsolve/detail/unroll.hpp>
 
@@ -34,11 +35,11 @@ struct ExpConstants<double> {
 template <>
 struct ExpConstants<float> {
   static constexpr int degree = 7, fraction_bits = 23;
-  static constexpr float lowest = -87;
-  static constexpr float shift = 12582912.0f;
-  static constexpr float ln2_high = 0.693359375f;
-  static constexpr float ln2_low = -2.12194440e-4f;
-  static constexpr float log2_e = 1.44269504f;
+  static constexpr double lowest = -87;
+  static constexpr double shift = 12582912.0;
+  static constexpr double ln2_high = 0.693359375;
+  static constexpr double ln2_low = -2.12194440e-4;
+  static constexpr double log2_e = 1.44269504088896340736;
 };
 
 /// 2^k, of k + shift: its last bits are those of k.
@@ -63,17 +64,10 @@ struct Exponential {
   KOKKOS_FORCEINLINE_FUNCTION explicit Exponential(const T& argument) {
     using C = ExpConstants<ScalarOf<T>>;
     const T x = select(argument < T(C::lowest), T(C::lowest), argument);
-    const T shifted = x * T(C::log2_e) + T(C::shift);
+    const T shifted = x * T(coefficient<T, C::log2_e>()) + T(C::shift);
     const T k = shifted - T(C::shift);
-    const T r = (x - k * T(C::ln2_high)) - k * T(C::ln2_low);
-    // (e^r - 1) / r = 1 + r / 2! + r^2 / 3! + ...
-    constexpr double last = inverse_factorial(C::degree);
-    T sum(static_cast<ScalarOf<T>>(last));
-    static_for<C::degree - 1>([&](auto i) GRADSOLVE_INLINE_LAMBDA {
-      constexpr double coefficient = inverse_factorial(C::degree - 1 - i);
-      sum = sum * r + T(static_cast<ScalarOf<T>>(coefficient));
-    });
-    const T p = sum * r, scale = power_of_two(shifted);
+    const T r = (x - k * T(coefficient<T, C::ln2_high>())) - k * T(coefficient<T, C::ln2_low>());
+    const T p = series<1, C::degree>(r) * r, scale = power_of_two(shifted);
     value = scale * p + scale;
     minus_one = scale * p + (scale - T(1));
   }
@@ -84,21 +78,65 @@ struct Exponential {
     for (int i = 2; i <= n; ++i) product *= i;
     return 1 / product;
   }
+  template <int N>
+  static constexpr double inverse_factorial_v = inverse_factorial(N);
+
+  /// 1 / First! + r / (First + 1)! + ... + r^(Last - First) / Last!, by Horner's rule. A GPU, with
+  /// few threads, waits for each result: there in halves, which do not wait for one another.
+  template <int First, int Last>
+  static KOKKOS_FORCEINLINE_FUNCTION T series(const T& r) {
+    const T first(coefficient<T, inverse_factorial_v<First>>());
+    if constexpr (First == Last) {
+      return first;
+    } else {
+#if defined(__CUDA_ARCH__)
+      constexpr int half = half_of(Last - First + 1);
+      return series<First, First + half - 1>(r) + series<First + half, Last>(r) * power<half>(r);
+#else
+      return series<First + 1, Last>(r) * r + first;
+#endif
+    }
+  }
+  /// The largest power of two below n.
+  static KOKKOS_FUNCTION constexpr int half_of(int n) {
+    int half = 1;
+    while (2 * half < n) half *= 2;
+    return half;
+  }
+  template <int Power>
+  static KOKKOS_FORCEINLINE_FUNCTION T power(const T& r) {
+    if constexpr (Power == 1)
+      return r;
+    else
+      return square(power<Power / 2>(r));
+  }
 };
 
 /// x / y of 1 <= y <= 2, which needs no care for the ends of the range.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T quotient(const T& x, const T& y) {
 #if defined(__CUDA_ARCH__)
-  T r = static_cast<T>(__fdividef(1.0f, static_cast<float>(y)));
-  if constexpr (sizeof(T) == sizeof(double)) {
-    r = r + r * (1 - y * r);
-    r = r + r * (1 - y * r);
+  if constexpr (std::is_same_v<T, double>) {
+    double guess;  // of 1 / y, to 20 bits
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(y));
+    const double q = x * guess, e = 1 - y * guess;
+    return q + q * (e + e * e);  // 1 / (1 - e) to 60 bits
+  } else {
+    const T r = __fdividef(T(1), y), q = x * r;
+    return q + r * (x - y * q);
   }
-  const T q = x * r;
-  return q + r * (x - y * q);
 #else
   return x / y;
+#endif
+}
+
+/// y >= 0 with the sign of x.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T with_sign_of(const T& x, const T& y) {
+#if defined(__CUDA_ARCH__)
+  return Kokkos::copysign(y, x);  // one instruction
+#else
+  return select(x < T(0), -y, y);
 #endif
 }
 

@@ -55,7 +55,7 @@ class ReverseSweep {
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
   static constexpr int P = F::num_params, given = num_given_states_v<F>;
   static constexpr bool shared = Ensemble<States, Parameters>::shared_params;
-  using Summing = SummingSystem<F, L, Backend<Exec>::threads_per_slice>;
+  using Summing = SummingSystem<System, L, Backend<Exec>::threads_per_slice>;
 
  public:
   ReverseSweep(const char* function, const Exec& exec, const F& system,
@@ -133,14 +133,15 @@ class ReverseSweep {
     // Every slot takes one slice too many, after its first.
     if constexpr (!HasWeights<F>) *out.workspace.taken_before += record_.mesh.num_slices;
     if constexpr (HasWeights<F>)
-      sum_weights(exec_, out.workspace.weights_each.data(), kept.num_slots, F::num_weights,
-                  Summing::Sums::numbers_a_weight, out.weights.data());
+      sum_weights<Summing::Sums::numbers_a_weight>(exec_, out.workspace.weights_each.data(),
+                                                   kept.num_slots, F::num_weights,
+                                                   out.weights.data());
   }
 
   void prepare_weights(Gradient<Scalar, MemorySpace>& out) const {
     if constexpr (HasWeights<F>) {
       resize(exec_, out.weights, F::num_weights, "gradsolve::Gradient::weights");
-      Kokkos::deep_copy(exec_, out.weights, Scalar(0));
+      if (record_.size() == 0) Kokkos::deep_copy(exec_, out.weights, Scalar(0));
     } else {
       out.weights = {};
     }
@@ -153,7 +154,7 @@ class ReverseSweep {
       resize(exec_, each, std::size_t(num_slots) * F::num_weights * Summing::Sums::numbers_a_weight,
              "gradsolve::Gradient::weights_each");
       Kokkos::deep_copy(exec_, each, Scalar(0));
-      return Summing{system_, each.data(), nullptr, 0};
+      return Summing{system_on<Exec, M>(system_), each.data(), nullptr, 0};
     } else {
       return system_on<Exec, M>(system_);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/ad/replicated.hpp>
 #include <gradsolve/ad/spread.hpp>
 #include <gradsolve/detail/strided.hpp>
 #include <gradsolve/lanes/lanes.hpp>
@@ -84,33 +85,41 @@ KOKKOS_FORCEINLINE_FUNCTION decltype(auto) on_thread(const Kernel& kernel,
 template <class Kernel>
 KOKKOS_FORCEINLINE_FUNCTION constexpr int first_lane_of(int thread) {
   using L = LaneBeneathT<typename Kernel::Number>;
-  return is_spread<typename Kernel::System> ? 0 : thread * LaneTraits<L>::width;
+  constexpr int group = group_threads_v<typename Kernel::System>;
+  return is_spread<typename Kernel::System> ? 0 : thread / group * LaneTraits<L>::width;
 }
 
-/// Threads of a warp that a trajectory takes.
+/// Threads of a warp that a trajectory takes: one; a group of them, which shares layers of neurons;
+/// or all, over which its states are spread.
 template <class Exec, class F, class M>
 constexpr int threads_per_trajectory() {
   constexpr int all = Backend<Exec>::threads_per_slice, wanted = threads_per_trajectory_v<F>;
-  constexpr bool possible = Backend<Exec>::can_spread && !HasMassMatrix<F> && !HasWeights<F> &&
-                            !EsdirkMethod<M> && SystemOn<F, Dual<double, 1>>;
-  static_assert(wanted == 0 || wanted == 1 || wanted == 32,
-                "threads_per_trajectory is 1 or 32, or 0 for what is faster");
+  constexpr int group = threads_per_group;
+  constexpr bool may_group =
+      !ImplicitMethod<M> && SystemOn<F, Replicated<double, WarpGroup<group>>>;
+  constexpr bool may_spread =
+      !HasMassMatrix<F> && !HasWeights<F> && !EsdirkMethod<M> && SystemOn<F, Dual<double, 1>>;
+  static_assert(wanted == 0 || wanted == 1 || wanted == group || wanted == 32,
+                "threads_per_trajectory is 1, 4 or 32, or 0 for what is faster");
   static_assert(
-      wanted <= 1 || possible || !Backend<Exec>::can_spread,
+      wanted != 32 || may_spread || !Backend<Exec>::can_spread,
       "32 threads a trajectory: not for systems with a mass matrix or weights, ESDIRK methods and "
       "right-hand sides that are no templates");
-  if constexpr (!possible || wanted == 1) return 1;
-  if constexpr (wanted > 1) return all;
-  return num_given_states_v<F> >= spread_from ? all : 1;
+  if constexpr (!Backend<Exec>::can_spread || wanted == 1) return 1;
+  if constexpr (wanted == group) return may_group ? group : 1;
+  if constexpr (wanted == 32) return all;
+  return may_spread && num_given_states_v<F> >= spread_from ? all : 1;
 }
 /// The system as the kernels of Exec see it.
 template <class Exec, class M, class F>
 auto system_on(const F& f) {
   constexpr int threads = threads_per_trajectory<Exec, F, M>();
-  if constexpr (threads > 1)
-    return Spread<F, threads>{f, 0, nullptr};
-  else
+  if constexpr (threads == 1)
     return f;
+  else if constexpr (threads == threads_per_group)
+    return OnGroup<F, WarpGroup<threads>>{f};
+  else
+    return Spread<F, threads>{f, 0, nullptr};
 }
 template <class Exec, class M, class F>
 using SystemOnT = decltype(system_on<Exec, M>(std::declval<const F&>()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/lanes/lanes.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <type_traits>
@@ -81,12 +83,75 @@ struct Warp {
   }
 };
 
+/// `Size` neighbouring threads of a warp that work on one trajectory. They take the same branches.
+template <int Size>
+struct WarpGroup {
+  static constexpr int size = Size;
+
+  /// The number of this thread in its group.
+  static KOKKOS_FORCEINLINE_FUNCTION int rank() {
+#if defined(__CUDA_ARCH__)
+    return threadIdx.x % Size;
+#else
+    return 0;
+#endif
+  }
+
+  /// all[rank Count + i] = own[i] of the thread of that rank.
+  template <int Count, class S>
+  static KOKKOS_FORCEINLINE_FUNCTION void gather(const S (&own)[Count], S (&all)[Size * Count]) {
+    exchange<Count>(own, all, rank() * Count, 0, Count);
+  }
+  /// parts[rank Count + i] = all[own rank Count + i] of the thread of that rank.
+  template <int Count, class S>
+  static KOKKOS_FORCEINLINE_FUNCTION void scatter(const S (&all)[Size * Count],
+                                                  S (&parts)[Size * Count]) {
+    constexpr int apart = Size * Count + 16 / sizeof(S);
+    exchange<Count>(all, parts, rank() * apart, rank() * Count, apart);
+  }
+
+ private:
+  /// Writes to a memory of the group from place `to` on, and reads Count numbers of each thread,
+  /// from place `from` on and `apart`.
+  ///
+  /// Through shared memory: two doubles an instruction, where a shuffle takes two for one. Threads,
+  /// or groups, are as far apart as different banks need.
+  template <int Count, class S, int Written>
+  static KOKKOS_FORCEINLINE_FUNCTION void exchange(const S (&own)[Written], S (&all)[Size * Count],
+                                                   int to, int from, int apart) {
+#if defined(__CUDA_ARCH__)
+    constexpr int groups = Backend<Kokkos::Cuda>::slices_per_team * 32 / Size;
+    constexpr int padding = 16 / sizeof(S);
+    constexpr int numbers = Written == Count ? Size * Count + padding : Size * (Written + padding);
+    __shared__ alignas(16) S memory[groups * numbers];
+    const unsigned group_of_warp = threadIdx.x / Size;
+    const unsigned mask = Size < 32 ? ((1u << Size % 32) - 1) << group_of_warp * Size : ~0u;
+    S* const mine = memory + (threadIdx.y * (32 / Size) + group_of_warp) * numbers;
+    __syncwarp(mask);  // all have read what was there before
+    for (int i = 0; i < Written; ++i) mine[to + i] = own[i];
+    __syncwarp(mask);
+    for (int rank = 0; rank < Size; ++rank)
+      for (int i = 0; i < Count; ++i) all[rank * Count + i] = mine[rank * apart + from + i];
+#else  // never called
+    for (int i = 0; i < Size * Count; ++i) all[i] = own[i % Written];
+#endif
+  }
+};
+
 /// What points to team scratch, and to global memory: nvcc would ask at every access, otherwise,
 /// in a function that is called.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S* in_scratch(S* pointer) {
 #if defined(__CUDA_ARCH__)
   __builtin_assume(__isShared(pointer));
+#endif
+  return pointer;
+}
+/// The same, aligned to 16 bytes.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION S* in_aligned_scratch(S* pointer) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<S*>(__builtin_assume_aligned(in_scratch(pointer), 16));
 #endif
   return pointer;
 }
