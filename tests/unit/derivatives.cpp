@@ -459,6 +459,35 @@ TEST(SecondDerivative, OfPowOfANegativeNumber_IsThatOfThePolynomial) {
   }
 }
 
+// What is written pow(x, T(2)): the exponent is a dual, but a constant.
+TEST(Derivative, OfPowOfANegativeNumber_AsksNoLogarithmForAConstantExponent) {
+  using gradsolve::pow;
+  EXPECT_EQ(pow(variable(-2), D1(3)).value, -8);
+  EXPECT_EQ(pow(variable(-2), D1(3)).tangent[0], 12);
+  EXPECT_EQ(pow(-2.0, D1(3)).tangent[0], 0);
+  EXPECT_TRUE(std::isnan(pow(variable(-2), variable(3)).tangent[0]));  // it does vary
+  EXPECT_TRUE(std::isnan(pow(-2.0, variable(3)).tangent[0]));
+
+  using Two = gradsolve::Dual<double, 2>;  // one direction each
+  const Two x(-2.0, {1, 0}), y(3.0, {0, 1});
+  EXPECT_EQ(pow(x, y).tangent[0], 12);
+  EXPECT_TRUE(std::isnan(pow(x, y).tangent[1]));
+
+  using D2 = gradsolve::Dual<D1, 1>;
+  D2 v(variable(-1.5));
+  v.tangent[0] = D1(1);
+  const D2 cube = pow(v, D2(3)), constant = pow(-1.5, D2(D1(3)));
+  EXPECT_EQ(cube.tangent[0].value, 3 * 1.5 * 1.5);
+  EXPECT_EQ(cube.tangent[0].tangent[0], -9);
+  EXPECT_EQ(constant.tangent[0].value, 0);
+  EXPECT_EQ(constant.tangent[0].tangent[0], 0);
+
+  using Sparse = gradsolve::SparseDual<D1, 1>;
+  const Sparse of_dual = pow(Sparse::variable(variable(-1.5), 0), Sparse(3));
+  EXPECT_EQ(of_dual.partial[0].value, 3 * 1.5 * 1.5);
+  EXPECT_EQ(of_dual.partial[0].tangent[0], -9);
+}
+
 // A10: the derivative of the branch that was not taken is infinite, and must not leak.
 template <class D>
 void expect_safe_select(const D& zero, const D& four) {

@@ -130,6 +130,44 @@ KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain_function(const T& value, cons
   return chain(value, dx, x);
 }
 
+/// Whether a number and all its derivatives are 0.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION auto vanishes(const T& x) {
+  return x == T(0);
+}
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION auto vanishes(const SparseDual<T, K>& x);
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION auto vanishes(const Dual<T, K>& x) {
+  auto zero = vanishes(x.value);
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA { zero = zero && vanishes(x.tangent[k]); });
+  return zero;
+}
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION auto vanishes(const SparseDual<T, K>& x) {
+  auto zero = vanishes(x.value);
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    if (x.depends[k]) zero = zero && vanishes(x.partial[k]);
+  });
+  return zero;
+}
+/// The chain rule where dx may be anything, infinite or NaN, if x is a constant.
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain_unless_constant(const T& value, const T& dx,
+                                                             const Dual<T, K>& x) {
+  Dual<T, K> r;
+  r.value = value;
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    r.tangent[k] = select(vanishes(x.tangent[k]), T(0), T(dx * x.tangent[k]));
+  });
+  return r;
+}
+template <class T, int K>
+KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain_unless_constant(const T& value, const T& dx,
+                                                                   const SparseDual<T, K>& x) {
+  return chain(value, dx, x);
+}
+
 template <class D>
 concept AnyDual = is_dual<D>;
 /// A constant beside a dual.
@@ -283,14 +321,15 @@ template <detail::AnyDual D, detail::ConstantFor<D> A>
 KOKKOS_FORCEINLINE_FUNCTION D pow(const A& a, const D& y) {
   using T = typename D::T;
   const T z = pow(T(a), y.value);
-  return detail::chain(z, detail::pow_slope_of_exponent(T(a), z), y);
+  return detail::chain_unless_constant(z, detail::pow_slope_of_exponent(T(a), z), y);
 }
+/// An exponent that is a constant of type D asks for no logarithm of x, which may be negative.
 template <detail::AnyDual D>
 KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const D& y) {
   using T = typename D::T;
   const T z = pow(x.value, y.value);
-  return detail::chain(z, detail::pow_slope_of_base(x.value, y.value), x,
-                       detail::pow_slope_of_exponent(x.value, z), y);
+  return detail::chain(z, detail::pow_slope_of_base(x.value, y.value), x) +
+         detail::chain_unless_constant(T(0), detail::pow_slope_of_exponent(x.value, z), y);
 }
 
 namespace detail {
