@@ -23,9 +23,10 @@ std::string shape_text(std::size_t rows, std::size_t columns) {
   return "(" + std::to_string(rows) + ", " + std::to_string(columns) + ")";
 }
 
-void check_options(const Options& o, const char* method, bool has_error_estimate) {
-  auto need = [](bool condition, const char* option, double value, const char* expected) {
-    require(condition, "record", option, value, expected);
+void check_options(const char* function, const Options& o, const char* method,
+                   bool has_error_estimate) {
+  auto need = [function](bool condition, const char* option, double value, const char* expected) {
+    require(condition, function, option, value, expected);
   };
   auto finite = [](double x) { return std::isfinite(x); };
   need(finite(o.rtol) && o.rtol >= 0, "options.rtol", o.rtol, "a number >= 0");
@@ -40,6 +41,8 @@ void check_options(const Options& o, const char* method, bool has_error_estimate
        "at most options.max_step");
   need(o.max_steps > 0, "options.max_steps", o.max_steps, "> 0");
   need(o.fixed_steps >= 0, "options.fixed_steps", o.fixed_steps, "> 0, or 0 for error control");
+  need(o.fixed_steps <= o.max_steps, "options.fixed_steps", o.fixed_steps,
+       "at most options.max_steps");
   need(finite(o.fixed_step) && o.fixed_step >= 0, "options.fixed_step", o.fixed_step,
        "a size > 0, or 0 for error control");
   need(o.fixed_steps == 0 || o.fixed_step == 0, "options.fixed_step", o.fixed_step,
@@ -56,7 +59,7 @@ void check_options(const Options& o, const char* method, bool has_error_estimate
        c.integral + c.proportional + c.derivative, "> 0");
   need(o.stale_ratio > 0, "options.stale_ratio", o.stale_ratio, "> 0");
   if (!has_error_estimate && !o.is_fixed())
-    refuse("record", "options.fixed_steps and options.fixed_step", "0",
+    refuse(function, "options.fixed_steps and options.fixed_step", "0",
            std::string("one of them > 0: ") + method + " has no error estimate");
 }
 

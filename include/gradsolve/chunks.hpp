@@ -20,6 +20,7 @@ struct ChunkedGradient {
   Kokkos::View<Scalar*, MemorySpace> weights;  ///< As Gradient::weights.
   Kokkos::View<Status*, MemorySpace> status;   ///< (n)
   Kokkos::View<int*, MemorySpace> num_steps;   ///< (n)
+  int left_out = 0;  ///< As Gradient::left_out, of all chunks.
   int num_chunks = 0;
   int largest_chunk = 0;  ///< Trajectories.
 };
@@ -133,7 +134,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
   } else {
     out.weights = {};
   }
-  out.num_chunks = out.largest_chunk = 0;
+  out.left_out = out.num_chunks = out.largest_chunk = 0;
 
   const std::size_t budget =
       (options.memory_budget > 0 ? options.memory_budget : default_chunk_budget) / 2;
@@ -173,6 +174,12 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
     ++out.num_chunks;
     out.largest_chunk = Kokkos::max(out.largest_chunk, end - begin);
     begin = end;
+    if (gradients.left_out.data() != nullptr) {
+      int left_out = 0;
+      Kokkos::deep_copy(exec, left_out, gradients.left_out);
+      exec.fence("gradsolve::record_and_gradient_in_chunks: left_out");
+      out.left_out += left_out;
+    }
     exec.fence("gradsolve::record_and_gradient_in_chunks: for after_chunk");
     after_chunk(begin, n);
     const double room = double(budget) / bytes_a_trajectory<F>(recorded);

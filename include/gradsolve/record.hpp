@@ -11,7 +11,14 @@ namespace gradsolve {
 namespace detail {
 
 /// Throws InvalidArgument for options that make no sense, whatever the ensemble.
-void check_options(const Options& options, const char* method, bool has_error_estimate);
+void check_options(const char* function, const Options& options, const char* method,
+                   bool has_error_estimate);
+
+/// Copies of a result share its memory; one that is written anew leaves it to the others.
+template <class Result>
+void leave_copies(Result& out) {
+  if (out.mesh.order.use_count() > 1) out = Result{};
+}
 
 /// Allocates the arrays of an outcome of n trajectories.
 template <class Exec, class S, class MemorySpace>
@@ -59,7 +66,7 @@ void check_solve(const char* function, const F& system,
                 "ESDIRK method");
   check_ensemble<F, Exec>(function, ensemble);
   check_weights<Exec>(function, system);
-  check_options(options, M::name, M::error_order > 0);
+  check_options(function, options, M::name, M::error_order > 0);
 }
 
 template <int Width, class Exec, class F, class M, class States, class Parameters, class Scalar,
@@ -73,8 +80,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
   check_solve<F, M, Exec>("record", system, ensemble, options);
 
   const int n = ensemble.size();
-  // A next leg from where the last one ended: its initial states are read more than once.
-  if (ensemble.states().data() == out.states.data()) out.states = {};
+  leave_to(ensemble, out.states);  // a next leg from where the last one ended
   prepare_outcome(exec, out, n, F::num_states);
   const bool planned = prepare_mesh(exec, out.mesh, n, slice_width<Exec, L, F, M>);
   if (out.overflow.data() == nullptr)
@@ -140,7 +146,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
 /// `out` is reused: recording again for as many trajectories allocates nothing and solves once,
 /// unless some trajectory outgrew its place. A first record solves twice, once to count the steps.
 /// An ensemble may start from out.states or out.saved, where the last leg ended: they are left to
-/// it, and allocated anew.
+/// it, and allocated anew. So are all arrays of `out` where a copy of it, or a Solution, has them.
 ///
 /// Width: trajectories that a CPU thread advances at once; 0: what its SIMD registers hold.
 ///
@@ -150,6 +156,7 @@ template <int Width = 0, class Exec, class F, class M, class States, class Param
           class Scalar = typename States::non_const_value_type>
 void record(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
             const Options& options, Record<M, Scalar, typename Exec::memory_space>& out) {
+  detail::leave_copies(out);
   out.saved = {};
   detail::record_with<Width>(exec, system, ensemble, options, detail::NoSaves{}, out);
 }
@@ -163,10 +170,8 @@ void record(const Exec& exec, const F& system, M, const Ensemble<States, Paramet
             Record<M, Scalar, typename Exec::memory_space>& out) {
   using namespace detail;
   check_saves("record", times, ensemble);
-  // A next leg from saved states: they are read more than once.
-  if (ensemble.states().data() >= out.saved.data() &&
-      ensemble.states().data() < out.saved.data() + out.saved.span())
-    out.saved = {};
+  leave_copies(out);
+  leave_to(ensemble, out.saved);
   resize_saves(exec, out.saved, ensemble.size(), times.size(), F::num_states,
                "gradsolve::Record::saved");
   const SavesTo<StateSink<Scalar>> saves{times.access(), {strided(out.saved)}};

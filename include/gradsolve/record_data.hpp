@@ -8,7 +8,7 @@
 namespace gradsolve {
 
 /// How each trajectory of an ensemble fared: what record() and solve() tell. A handle: copies share
-/// their memory. All arrays are indexed by trajectory and live in MemorySpace.
+/// their memory, until one is recorded into again: it gets memory of its own. All arrays are indexed by trajectory and live in MemorySpace.
 template <class Scalar, class MemorySpace>
 struct Outcome {
   /// (n, N) u(t1); the last good state of a trajectory that stopped early.

@@ -119,7 +119,7 @@ void place_variables(const Exec& exec, const Variables& chosen,
   add(chosen.params, P, N, "params");
   if (all.empty())
     for (int i = 0; i < N + P; ++i) all.push_back(i);
-  if (all == *out.variable_host) return;
+  if (out.variable_host != nullptr && all == *out.variable_host) return;  // null: moved from
   exec.fence("gradsolve::sensitivity: the variables may be in use");
   // A copy of this object keeps its own variables.
   out.variable = {};
@@ -137,6 +137,7 @@ void sensitivity_with(const Exec& exec, const F& system,
                       const Ensemble<States, Parameters>& ensemble, const Saves& saves,
                       Sensitivity<Scalar, MemorySpace>& out) {
   const int n = record.size(), C = static_cast<int>(out.variable.extent(0));
+  leave_to(ensemble, out.states);  // a pass reads them again
   resize_rows(exec, out.states, n, F::num_states, "gradsolve::Sensitivity::states");
   resize_saves(exec, out.sensitivities, n, F::num_states, C,
                "gradsolve::Sensitivity::sensitivities");
@@ -225,6 +226,7 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
   check_saves("sensitivity", times, ensemble);
   place_variables<F>(exec, variables, out);
   const std::size_t n = record.size(), k = times.size(), C = out.variable.extent(0);
+  leave_to(ensemble, out.saved);
   resize_saves(exec, out.saved, record.size(), times.size(), F::num_states,
                "gradsolve::Sensitivity::saved");
   auto& saved = out.saved_sensitivities;

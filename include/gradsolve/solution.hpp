@@ -88,6 +88,7 @@ Solution<M, F, Scalar, MemorySpace> make_solution(const Exec& exec, const F& sys
   if (record.size() != ensemble.size())
     detail::refuse("make_solution", "ensemble", std::to_string(ensemble.size()) + " trajectories",
                    std::to_string(record.size()) + ", as many as were recorded");
+  detail::check_complete("make_solution", record);
   if (!record.options.keep_states)
     detail::refuse("make_solution", "record", "one without its states",
                    "one recorded with Options::keep_states");

@@ -74,6 +74,7 @@ template <int Width = 0, class Exec, class F, class M, class States, class Param
           class Scalar = typename States::non_const_value_type>
 void solve(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
            const Options& options, Solved<Scalar, typename Exec::memory_space>& out) {
+  detail::leave_copies(out);
   out.saved = {};
   detail::solve_with<Width, M>(exec, system, ensemble, options, detail::NoSaves{}, out);
 }
@@ -86,6 +87,7 @@ void solve(const Exec& exec, const F& system, M, const Ensemble<States, Paramete
            Solved<Scalar, typename Exec::memory_space>& out) {
   using namespace detail;
   check_saves("solve", times, ensemble);
+  leave_copies(out);
   resize_saves(exec, out.saved, ensemble.size(), times.size(), F::num_states,
                "gradsolve::Outcome::saved");
   const SavesTo<StateSink<Scalar>> saves{times.access(), {strided(out.saved)}};

@@ -116,7 +116,7 @@ TEST(MemoryPlan, IsWhatTheSweepsTake) {
   EXPECT_THROW(plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, -1, rows, rows), InvalidArgument);
 }
 
-TEST(Checkpoints, WithLessThanASlice_AreRefused) {
+TEST(Checkpoints, WithLessThanASlice_AreRefused_AndTheLeastIsToldThatServes) {
   const auto inputs = lotka_volterra(3);
   const auto ensemble = inputs.ensemble(0.0, 4.0);
   auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.memory_budget = 32});
@@ -124,10 +124,17 @@ TEST(Checkpoints, WithLessThanASlice_AreRefused) {
     gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
     FAIL() << "no error";
   } catch (const InvalidArgument& error) {
-    EXPECT_NE(std::string(error.what()).find("options.memory_budget is 32 bytes"),
-              std::string::npos)
-        << error.what();
+    const std::string what = error.what(), least = "expected at least ";
+    EXPECT_EQ(what.rfind("gradsolve::gradient: options.memory_budget is 32 bytes", 0), 0u) << what;
+    recorded.options.memory_budget = std::stoull(what.substr(what.find(least) + least.size()));
   }
+  const auto with_least = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  --recorded.options.memory_budget;
+  EXPECT_THROW(gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{}),
+               InvalidArgument);
+  recorded.options.memory_budget = 0;
+  const auto all = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  EXPECT_TRUE(same_bits_everywhere(with_least.u0, all.u0));
 }
 
 }  // namespace

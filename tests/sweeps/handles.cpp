@@ -47,6 +47,87 @@ TEST(Handles, OfARecord_GoOnFromWhereItEnded) {
   EXPECT_TRUE(same_bits_everywhere(a.u0, b.u0));
 }
 
+/// The second record has as many slices as the first, and trajectories for which the first mesh has
+/// no room.
+TEST(Handles, OfARecord_KeepWhatTheyHave_WhenACopyIsRecordedIntoAgain) {
+  const auto small = lotka_volterra(33), large = lotka_volterra(34);
+  const auto ensemble = small.ensemble(0.0, 0.5);
+  const auto first = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options);
+  const auto before = gradient(Exec(), LotkaVolterra{}, first, ensemble, SquaredNorm{});
+  const auto expect_unchanged = [&](const char* after) {
+    const auto now = gradient(Exec(), LotkaVolterra{}, first, ensemble, SquaredNorm{});
+    EXPECT_TRUE(same_bits_everywhere(now.u0, before.u0)) << after;
+    EXPECT_TRUE(same_bits_everywhere(first.states, before.states)) << after;
+  };
+  auto copy = first;
+  record(Exec(), LotkaVolterra{}, Tsit5{}, large.ensemble(0.0, 0.5), options, copy);
+  EXPECT_EQ(copy.size(), 34);
+  expect_unchanged("another size");
+  copy = first;
+  record(Exec(), LotkaVolterra{}, Tsit5{}, small.ensemble(0.0, 8.0), options, copy);
+  expect_unchanged("more steps");
+
+  auto solved = solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options);
+  const auto kept = solved;
+  solve(Exec(), LotkaVolterra{}, Tsit5{}, large.ensemble(0.0, 8.0), options, solved);
+  EXPECT_TRUE(same_bits_everywhere(kept.states, first.states));
+}
+
+TEST(Handles, MovedFrom_AreAsNew) {
+  const auto inputs = lotka_volterra(n);
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options);
+  auto out = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  const auto expected = std::move(out);
+  gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{}, out);
+  EXPECT_TRUE(same_bits_everywhere(out.u0, expected.u0));
+
+  Sensitivity<double, Memory> forward;
+  sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {}, forward);
+  const auto expected_forward = std::move(forward);
+  sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {}, forward);
+  EXPECT_TRUE(same_bits_everywhere(forward.sensitivities, expected_forward.sensitivities));
+
+  const auto first = std::move(recorded);
+  record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, recorded);
+  EXPECT_TRUE(same_bits_everywhere(recorded.states, first.states));
+}
+
+/// Its passes all start from the ensemble's states.
+TEST(Handles, OfASensitivity_GoOnFromWhereItEnded) {
+  const auto inputs = lotka_volterra(n);
+  const auto leg = record(Exec(), LotkaVolterra{}, Tsit5{}, inputs.ensemble(0.0, 0.5), options);
+  Sensitivity<double, Memory> out;
+  sensitivity(Exec(), LotkaVolterra{}, leg, inputs.ensemble(0.0, 0.5), {}, out);
+  const Inputs<double> next{out.states, inputs.params};
+  const auto ensemble = next.ensemble(0.5, 1.0);
+  const auto second = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options);
+  Sensitivity<double, Memory> expected;
+  sensitivity(Exec(), LotkaVolterra{}, second, ensemble, {}, expected);
+  sensitivity(Exec(), LotkaVolterra{}, second, ensemble, {}, out);
+  EXPECT_TRUE(same_bits_everywhere(out.states, expected.states));
+  EXPECT_TRUE(same_bits_everywhere(out.sensitivities, expected.sensitivities));
+}
+
+TEST(Handles, OfARecordThatFailed_AreRefused) {
+  const auto inputs = lotka_volterra(n);
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options);
+  recorded.mesh.planned = false;  // as where memory ran out
+  EXPECT_THROW(gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{}),
+               InvalidArgument);
+}
+
+TEST(Solve, NamesItselfInAComplaint) {
+  const auto inputs = lotka_volterra(3);
+  try {
+    solve(Exec(), LotkaVolterra{}, Tsit5{}, inputs.ensemble(0.0, 1.0), {.rtol = -1});
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(std::string(error.what()).rfind("gradsolve::solve: options.rtol is -1", 0), 0u);
+  }
+}
+
 /// Where no trajectory takes a step there is nothing to go back over.
 TEST(RecordAndGradient, OfEmptySpansAndOfBadInputs_Ends) {
   auto inputs = lotka_volterra(50);

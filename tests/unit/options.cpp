@@ -19,7 +19,7 @@ using gradsolve::Status;
 /// What check_options says; "" where it says nothing.
 std::string complaint(const Options& options, bool has_error_estimate = true) {
   try {
-    gradsolve::detail::check_options(options, "the_method", has_error_estimate);
+    gradsolve::detail::check_options("a_function", options, "the_method", has_error_estimate);
   } catch (const InvalidArgument& error) {
     return error.what();
   }
@@ -90,6 +90,11 @@ const Refusal refusals[] = {
      "options.fixed_step",
      "-0.1",
      "a size > 0, or 0 for error control"},
+    {"MoreFixedStepsThanMaxSteps",
+     {.max_steps = 10, .fixed_steps = 11},
+     "options.fixed_steps",
+     "11",
+     "at most options.max_steps"},
     {"NaNFixedStep",
      {.fixed_step = nan},
      "options.fixed_step",
@@ -121,7 +126,7 @@ struct Refusals : ::testing::TestWithParam<Refusal> {};
 
 TEST_P(Refusals, NameTheArgumentItsValueAndWhatIsExpected_ForEachOption) {
   const Refusal& refusal = GetParam();
-  EXPECT_EQ(complaint(refusal.options), std::string("gradsolve::record: ") + refusal.argument +
+  EXPECT_EQ(complaint(refusal.options), std::string("gradsolve::a_function: ") + refusal.argument +
                                             " is " + refusal.value + ", expected " +
                                             refusal.expected);
 }
@@ -130,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Options, Refusals, ::testing::ValuesIn(refusals),
 
 TEST(Refusals, NameTheMethod_WhereItHasNoErrorEstimateAndStepsAreNotFixed) {
   EXPECT_EQ(complaint({}, false),
-            "gradsolve::record: options.fixed_steps and options.fixed_step is 0, expected one of "
+            "gradsolve::a_function: options.fixed_steps and options.fixed_step is 0, expected one of "
             "them > 0: the_method has no error estimate");
 }
 

@@ -24,23 +24,27 @@ auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss
 }
 
 /// Buffer for the states of the slices in flight, `row` numbers a step, of `budget` bytes at most
-/// (0: what there is).
+/// (0: what there is). Throws InvalidArgument where the budget has no room for one slice, and what
+/// Kokkos throws (std::runtime_error) where the memory has none.
 template <class Exec, class S, class MemorySpace>
-KeptStates<S> reserve_buffer(const Exec& exec, const Mesh<S, MemorySpace>& mesh, std::size_t row,
-                             std::size_t budget, Kokkos::View<S*, MemorySpace>& buffer) {
+KeptStates<S> reserve_buffer(const char* function, const Exec& exec,
+                             const Mesh<S, MemorySpace>& mesh, std::size_t row, std::size_t budget,
+                             Kokkos::View<S*, MemorySpace>& buffer) {
   const int max_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
+  const std::size_t least = row * sizeof(S) * least_room(mesh.max_rows);
+  if (budget > 0 && budget < least)
+    refuse(function, "options.memory_budget", std::to_string(budget) + " bytes",
+           "at least " + std::to_string(least) + " for the states of a slice of " +
+               std::to_string(mesh.max_rows) + " steps");
   while (true) {
     const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row * sizeof(S), budget);
-    if (slots == 0)
-      refuse("gradient", "options.memory_budget", std::to_string(budget) + " bytes",
-             "room for the states of one slice, whose longest trajectory has " +
-                 std::to_string(mesh.max_rows) + " steps");
     const std::size_t size = row * plan.room * slots;
     try {
       reserve(exec, buffer, size, "gradsolve::Gradient::buffer");
       return {slots, plan.length, plan.room, buffer.data(), nullptr, 0, nullptr, nullptr, 0};
     } catch (const std::exception&) {  // out of memory
       budget = size * sizeof(S) / 2;
+      if (budget < least) throw;
     }
   }
 }
@@ -61,7 +65,11 @@ class ReverseSweep {
   ReverseSweep(const char* function, const Exec& exec, const F& system,
                const Record<M, Scalar, MemorySpace>& record,
                const Ensemble<States, Parameters>& ensemble)
-      : exec_(exec), system_(system), record_(record), ensemble_(ensemble) {
+      : function_(function),
+        exec_(exec),
+        system_(system),
+        record_(record),
+        ensemble_(ensemble) {
     check_record<Exec, L, M>(function, system, record, ensemble);
     if constexpr (HasWeights<F>) {
       static_assert(!WithTimes, "gradients in weights come without derivatives in times");
@@ -174,7 +182,7 @@ class ReverseSweep {
 
   KeptStates<Scalar> kept_states(int parts, Gradient<Scalar, MemorySpace>& out) const {
     auto& work = out.workspace;
-    if (work.taken.data() == nullptr) {
+    if (work.taken_before == nullptr) {  // new, or moved from
       work.taken = Kokkos::View<unsigned, MemorySpace>(
           Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));  // 0, as *taken_before
       work.taken_before = std::make_shared<unsigned>(0u);  // not that of who was copied before
@@ -187,7 +195,7 @@ class ReverseSweep {
       kept.num_trajectories = record_.size();
       kept.segment_rows = kept.room = 1;  // where no trajectory took a step, nothing was kept
     } else {
-      kept = reserve_buffer(exec_, record_.mesh, row_numbers<System>(record_.mesh.width) * parts,
+      kept = reserve_buffer(function_, exec_, record_.mesh, row_numbers<System>(record_.mesh.width) * parts,
                             record_.options.memory_budget, work.buffer);
     }
     kept.taken = work.taken.data();
@@ -222,6 +230,7 @@ class ReverseSweep {
                             CountNotFinite<Scalar>{strided_const(out.u0)}, out.left_out);
   }
 
+  const char* function_;
   const Exec& exec_;
   const F& system_;
   const Record<M, Scalar, MemorySpace>& record_;

@@ -63,6 +63,12 @@ void check_weights(const char* function, const F& system) {
   }
 }
 
+template <class Rec>
+void check_complete(const char* function, const Rec& record) {
+  if (record.size() > 0 && !record.mesh.planned)
+    refuse(function, "record", "one that failed for want of memory", "a whole one");
+}
+
 template <class Exec, class L, class M, class F, class Rec, class States, class Parameters>
 void check_record(const char* function, const F& system, const Rec& record,
                   const Ensemble<States, Parameters>& ensemble) {
@@ -73,10 +79,19 @@ void check_record(const char* function, const F& system, const Rec& record,
   if (record.size() != ensemble.size())
     refuse(function, "ensemble", std::to_string(ensemble.size()) + " trajectories",
            std::to_string(record.size()) + ", as many as were recorded");
+  check_complete(function, record);
   if (record.mesh.width != slice_width<Exec, L, F, M>)
     refuse(function, "record", "a mesh in slices of " + std::to_string(record.mesh.width),
            std::to_string(slice_width<Exec, L, F, M>) +
                ": record and replay on the same execution space, with the same system");
+}
+
+/// Where the ensemble starts from what a sweep is about to write, and reads it more than once, the
+/// ensemble keeps it.
+template <class States, class Parameters, class View>
+void leave_to(const Ensemble<States, Parameters>& ensemble, View& out) {
+  const auto* const from = ensemble.states().data();
+  if (from >= out.data() && from < out.data() + out.span()) out = View();
 }
 
 /// Numbers that a sweep reads, of rank 1 or 2; without memory they are zero, and fit anything.

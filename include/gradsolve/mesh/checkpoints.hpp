@@ -32,6 +32,13 @@ constexpr Checkpoints plan_checkpoints(int rows, long long room) {
   return {0, 0};
 }
 
+/// The least of such rooms.
+constexpr long long least_room(int rows) {
+  long long room = 1;
+  while (plan_checkpoints(rows, room).room == 0) ++room;
+  return room;
+}
+
 /// Steps that are taken on the way, there and back, for each step of the trajectory: 1 to 2.
 constexpr double replay_factor(int rows, int length) {
   return rows > 0 ? 1 + double(num_checkpoints(rows, length)) * length / rows : 1;
