@@ -22,11 +22,10 @@ struct LevenbergMarquardt : FitOptions {
 
 /// The residuals whose squares gradsolve::least_squares() sums. Another loss takes part where it
 /// has a member residuals(t, u, p, at), a Vector of any length.
-template <class S, class T, int N, int P>
-KOKKOS_FUNCTION gradsolve::Vector<T, N> residuals(const gradsolve::LeastSquares<S>& loss, const T&,
-                                                  const gradsolve::State<T, N>& u,
-                                                  const gradsolve::Params<T, P>&,
-                                                  gradsolve::SaveIndex at) {
+template <class S, class MemorySpace, class T, int N, int P>
+KOKKOS_FUNCTION gradsolve::Vector<T, N> residuals(
+    const gradsolve::LeastSquares<S, MemorySpace>& loss, const T&, const gradsolve::State<T, N>& u,
+    const gradsolve::Params<T, P>&, gradsolve::SaveIndex at) {
   gradsolve::Vector<T, N> r;
   for (int i = 0; i < N; ++i) {
     const auto o = loss.observation(at, i);

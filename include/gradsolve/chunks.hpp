@@ -9,7 +9,7 @@ namespace gradsolve {
 
 /// What record_and_gradient_in_chunks() leaves, in MemorySpace: any that the execution space can
 /// write to, Kokkos::SharedHostPinnedSpace where the results do not fit on the device.
-template <class Scalar, class MemorySpace>
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct ChunkedGradient {
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
 
@@ -20,7 +20,7 @@ struct ChunkedGradient {
   Kokkos::View<Scalar*, MemorySpace> weights;  ///< As Gradient::weights.
   Kokkos::View<Status*, MemorySpace> status;   ///< (n)
   Kokkos::View<int*, MemorySpace> num_steps;   ///< (n)
-  int left_out = 0;  ///< As Gradient::left_out, of all chunks.
+  int left_out = 0;                            ///< As Gradient::left_out, of all chunks.
   int num_chunks = 0;
   int largest_chunk = 0;  ///< Trajectories.
 };
@@ -32,12 +32,15 @@ inline constexpr std::size_t default_chunk_budget = std::size_t(4) << 30;
 /// Trajectories of the first chunk, which tells how long the others may be.
 inline constexpr int pilot_chunk = 4096;
 
-/// Bytes that a chunk's mesh took for each of its trajectories, and results.
+/// Bytes that a chunk's mesh took for each of its trajectories, and results. Where spans are Views
+/// there is a second mesh (move.hpp).
 template <class F, class Rec>
 double bytes_a_trajectory(const Rec& record) {
   using S = typename Rec::Scalar;
-  const double mesh = double(record.mesh.total_rows) * record.mesh.width / record.size();
-  return sizeof(S) * mesh + double(result_bytes_v<F, S>);
+  const auto& mesh = record.mesh;
+  const bool views = mesh.recorded_t0.data != nullptr || mesh.recorded_t1.data != nullptr;
+  const double steps = double(mesh.total_rows) * mesh.width / record.size();
+  return (views ? 2 : 1) * sizeof(S) * steps + double(result_bytes_v<F, S>);
 }
 
 /// A loss as the trajectories of a chunk see it: they are numbered from the chunk's first one.

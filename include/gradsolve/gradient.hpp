@@ -79,9 +79,9 @@ void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
 
 /// The same for cotangents of the states at save times, (n, saves, N).
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class S, class Cotangent>
+          class States, class Parameters, class S, class TimesSpace, class Cotangent>
 void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
-         const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, MemorySpace>& times,
+         const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, TimesSpace>& times,
          const Cotangent& cotangents, Gradient<Scalar, MemorySpace>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::vjp");
@@ -103,12 +103,12 @@ Gradient<Scalar, MemorySpace> vjp(const Exec& exec, const F& system,
   return out;
 }
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class S, class Cotangent>
+          class States, class Parameters, class S, class TimesSpace, class Cotangent>
   requires(Kokkos::is_view_v<Cotangent>)
 Gradient<Scalar, MemorySpace> vjp(const Exec& exec, const F& system,
                                   const Record<M, Scalar, MemorySpace>& record,
                                   const Ensemble<States, Parameters>& ensemble,
-                                  const SaveTimes<S, MemorySpace>& times,
+                                  const SaveTimes<S, TimesSpace>& times,
                                   const Cotangent& cotangents) {
   Gradient<Scalar, MemorySpace> out;
   vjp<Width>(exec, system, record, ensemble, times, cotangents, out);

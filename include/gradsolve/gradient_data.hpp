@@ -12,7 +12,7 @@ namespace gradsolve {
 ///
 /// A trajectory whose Record::status is not success, or whose loss is infinite or NaN, has no
 /// gradient: its rows are NaN.
-template <class Scalar, class MemorySpace>
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct Gradient {
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
   using Numbers = Kokkos::View<Scalar*, MemorySpace>;

@@ -8,7 +8,8 @@
 namespace gradsolve {
 
 /// How each trajectory of an ensemble fared: what record() and solve() tell. A handle: copies share
-/// their memory, until one is recorded into again: it gets memory of its own. All arrays are indexed by trajectory and live in MemorySpace.
+/// their memory, until one is recorded into again: it gets memory of its own. All arrays are
+/// indexed by trajectory and live in MemorySpace.
 template <class Scalar, class MemorySpace>
 struct Outcome {
   /// (n, N) u(t1); the last good state of a trajectory that stopped early.
@@ -25,7 +26,8 @@ struct Outcome {
 
 /// What record() leaves: the outcome, and the mesh of accepted steps that replay() and gradient()
 /// work on.
-template <class Method_, class Scalar_, class MemorySpace_>
+template <class Method_, class Scalar_ = double,
+          class MemorySpace_ = Kokkos::DefaultExecutionSpace::memory_space>
 struct Record : Outcome<Scalar_, MemorySpace_> {
   using Method = Method_;
   using Scalar = Scalar_;

@@ -9,7 +9,7 @@ namespace gradsolve {
 
 /// What replay() leaves. A handle: copies share their memory, and a sweep into it allocates nothing
 /// once it has its size.
-template <class Scalar, class MemorySpace>
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct Replay {
   /// (n, N) the states at the end of the recorded steps.
   Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> states;
@@ -62,9 +62,9 @@ void replay(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpa
 
 /// The same, with the states at save times in Replay::saved.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class S>
+          class States, class Parameters, class S, class TimesSpace>
 void replay(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
-            const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, MemorySpace>& times,
+            const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, TimesSpace>& times,
             Replay<Scalar, MemorySpace>& out) {
   using namespace detail;
   check_saves("replay", times, ensemble);
@@ -84,11 +84,11 @@ Replay<Scalar, MemorySpace> replay(const Exec& exec, const F& system,
   return out;
 }
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class S>
+          class States, class Parameters, class S, class TimesSpace>
 Replay<Scalar, MemorySpace> replay(const Exec& exec, const F& system,
                                    const Record<M, Scalar, MemorySpace>& record,
                                    const Ensemble<States, Parameters>& ensemble,
-                                   const SaveTimes<S, MemorySpace>& times) {
+                                   const SaveTimes<S, TimesSpace>& times) {
   Replay<Scalar, MemorySpace> out;
   replay<Width>(exec, system, record, ensemble, times, out);
   return out;

@@ -9,7 +9,7 @@
 namespace gradsolve {
 
 /// What hessian_product() leaves: the gradient, and its derivative in the direction.
-template <class Scalar, class MemorySpace>
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct HessianProduct {
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
   Gradient<Scalar, MemorySpace> gradient;
@@ -52,7 +52,7 @@ HessianProduct<Scalar, MemorySpace> hessian_product(const Exec& exec, const F& s
 
 /// The whole Hessian of each trajectory's loss with respect to its parameters, (n, P, P), column by
 /// column: P products. For small P; the parameters are not shared, or the sum is returned, (1, P,
-/// P). Asynchronous in exec.
+/// P). Asynchronous in exec, but that it frees its workspace.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
           class States, class Parameters, class Loss>
 Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> hessian(
@@ -66,10 +66,11 @@ Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> hessian(
   using Flat = std::conditional_t<shared, Kokkos::View<Scalar*, MemorySpace>,
                                   Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>>;
   Flat direction;
+  const std::string label = "gradsolve::hessian::direction";
   if constexpr (shared)
-    direction = Flat("gradsolve::hessian::direction", P);
+    direction = Flat(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), P);
   else
-    direction = Flat("gradsolve::hessian::direction", rows, P);
+    direction = Flat(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), rows, P);
   HessianProduct<Scalar, MemorySpace> product;
   for (int column = 0; column < P; ++column) {
     Kokkos::deep_copy(exec, direction, Scalar(0));
@@ -85,7 +86,7 @@ Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> hessian(
 }
 
 /// What gauss_newton_product() leaves, and its workspace.
-template <class Scalar, class MemorySpace>
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct GaussNewtonProduct {
   Tangent<Scalar, MemorySpace>
       tangent;  ///< saved: the states at the saves; saved_tangents: 2 W J v there
@@ -94,9 +95,9 @@ struct GaussNewtonProduct {
 
 namespace detail {
 /// 2 w times the tangents of what was observed, 0 for the rest.
-template <class S>
+template <class S, class MemorySpace>
 struct WeightTangents {
-  LeastSquares<S> loss;
+  LeastSquares<S, MemorySpace> loss;
   StridedCube<S> tangents;
   int num_states;
 
@@ -115,13 +116,13 @@ struct WeightTangents {
 /// the second derivatives of the states, which are multiplied by residuals. Never negative. One
 /// jvp() and one vjp(). Asynchronous in exec.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class DStates, class DParameters>
-void gauss_newton_product(const Exec& exec, const F& system,
-                          const Record<M, Scalar, MemorySpace>& record,
-                          const Ensemble<States, Parameters>& ensemble,
-                          const LossAtSaves<LeastSquares<Scalar>, Scalar, MemorySpace>& loss,
-                          const DStates& du0, const DParameters& dparams,
-                          GaussNewtonProduct<Scalar, MemorySpace>& out) {
+          class States, class Parameters, class DataSpace, class TimesSpace, class DStates,
+          class DParameters>
+void gauss_newton_product(
+    const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
+    const Ensemble<States, Parameters>& ensemble,
+    const LossAtSaves<LeastSquares<Scalar, DataSpace>, Scalar, TimesSpace>& loss,
+    const DStates& du0, const DParameters& dparams, GaussNewtonProduct<Scalar, MemorySpace>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::gauss_newton_product");
   detail::check_data("gauss_newton_product", loss.loss, ensemble.size(), loss.times.size(),
                      F::num_states);
@@ -129,17 +130,17 @@ void gauss_newton_product(const Exec& exec, const F& system,
   const auto& tangents = out.tangent.saved_tangents;
   const Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>> saves(
       exec, {0, 0}, {static_cast<long>(tangents.extent(0)), static_cast<long>(tangents.extent(1))});
-  Kokkos::parallel_for(
-      "gradsolve::gauss_newton_product::weight", saves,
-      detail::WeightTangents<Scalar>{loss.loss, detail::strided(tangents), F::num_states});
+  Kokkos::parallel_for("gradsolve::gauss_newton_product::weight", saves,
+                       detail::WeightTangents<Scalar, DataSpace>{
+                           loss.loss, detail::strided(tangents), F::num_states});
   vjp<Width>(exec, system, record, ensemble, loss.times, tangents, out.gradient);
 }
 
 namespace detail {
 /// sum over saves and components of w S_a S_b.
-template <class S>
+template <class S, class MemorySpace>
 struct FisherEntry {
-  LeastSquares<S> loss;
+  LeastSquares<S, MemorySpace> loss;
   const S* s;  // (n, saves, N, C), LayoutLeft
   std::size_t n;
   int num_saves, num_states, num_columns;
@@ -166,10 +167,12 @@ struct FisherEntry {
 /// (du_i(t_k)/dx)^T for the C variables x of the sensitivities, w = 1 / sigma^2 the weights of the
 /// observations, whose missing ones count nothing. Summed over the ensemble where the
 /// trajectories observe the same parameters: sum_over_ensemble(). Asynchronous in exec.
-template <class Exec, class Scalar, class MemorySpace>
+template <class Exec, class Scalar, class MemorySpace, class DataSpace>
 Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> fisher(
     const Exec& exec, const Sensitivity<Scalar, MemorySpace>& sensitivity,
-    const LeastSquares<Scalar>& observations) {
+    const LeastSquares<Scalar, DataSpace>& observations) {
+  static_assert(Kokkos::SpaceAccessibility<Exec, DataSpace>::accessible,
+                "observations must be accessible from the execution space");
   const auto& s = sensitivity.saved_sensitivities;
   if (s.data() == nullptr)
     detail::refuse("fisher", "sensitivity", "one without save times",
@@ -181,7 +184,7 @@ Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> fisher(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, "gradsolve::fisher"), n, C, C);
   const Kokkos::MDRangePolicy<Exec, Kokkos::Rank<3>> entries(exec, {0, 0, 0}, {n, C, C});
   Kokkos::parallel_for("gradsolve::fisher", entries,
-                       detail::FisherEntry<Scalar>{
+                       detail::FisherEntry<Scalar, DataSpace>{
                            observations, s.data(), s.extent(0), static_cast<int>(s.extent(1)),
                            static_cast<int>(s.extent(2)), C, detail::strided(result)});
   return result;

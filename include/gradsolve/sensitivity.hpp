@@ -13,7 +13,7 @@
 namespace gradsolve {
 
 /// What jvp() leaves: the states and their derivatives in one direction.
-template <class Scalar, class MemorySpace>
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct Tangent {
   Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> states, tangents;  ///< (n, N)
   /// (n, saves, N) at the save times, where some were given. NaN as in Record::saved.
@@ -23,7 +23,7 @@ struct Tangent {
 };
 
 /// What sensitivity() leaves: the states and their derivatives with respect to C variables.
-template <class Scalar, class MemorySpace>
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct Sensitivity {
   Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace> states;          ///< (n, N)
   Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> sensitivities;  ///< (n, N, C)
@@ -163,9 +163,10 @@ void jvp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
 
 /// The same, with the saved states and their derivatives.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class DStates, class DParameters, class S>
+          class States, class Parameters, class DStates, class DParameters, class S,
+          class TimesSpace>
 void jvp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
-         const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, MemorySpace>& times,
+         const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, TimesSpace>& times,
          const DStates& du0, const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
   using namespace detail;
   check_saves("jvp", times, ensemble);
@@ -215,10 +216,10 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
 
 /// The same, also at save times.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class S>
+          class States, class Parameters, class S, class TimesSpace>
 void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
                  const Ensemble<States, Parameters>& ensemble,
-                 const SaveTimes<S, MemorySpace>& times, const Variables& variables,
+                 const SaveTimes<S, TimesSpace>& times, const Variables& variables,
                  Sensitivity<Scalar, MemorySpace>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::sensitivity");
@@ -252,11 +253,11 @@ Sensitivity<Scalar, MemorySpace> sensitivity(const Exec& exec, const F& system,
   return out;
 }
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class S>
+          class States, class Parameters, class S, class TimesSpace>
 Sensitivity<Scalar, MemorySpace> sensitivity(const Exec& exec, const F& system,
                                              const Record<M, Scalar, MemorySpace>& record,
                                              const Ensemble<States, Parameters>& ensemble,
-                                             const SaveTimes<S, MemorySpace>& times,
+                                             const SaveTimes<S, TimesSpace>& times,
                                              const Variables& variables = {}) {
   Sensitivity<Scalar, MemorySpace> out;
   sensitivity<Width>(exec, system, record, ensemble, times, variables, out);

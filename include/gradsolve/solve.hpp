@@ -6,7 +6,7 @@
 namespace gradsolve {
 
 /// What solve() leaves. `out` of one call goes into the next one: see there.
-template <class Scalar, class MemorySpace>
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct Solved : Outcome<Scalar, MemorySpace> {
   Mesh<Scalar, MemorySpace> mesh;  ///< Internal: the order of the trajectories, no steps.
 };

@@ -97,6 +97,19 @@ TEST_F(Chunks, AddUpTheGradientOfSharedParameters) {
   for (int j = 0; j < 4; ++j) EXPECT_NEAR(a(0, j), b(0, j), 1e-12 * std::abs(b(0, j))) << j;
 }
 
+TEST_F(Chunks, CountWhatIsLeftOutOfASum) {
+  const auto u0 = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), inputs.u0);
+  for (const int i : {5, n / 2, n - 1}) u0(i, 0) = Kokkos::Experimental::quiet_NaN_v<double>;
+  Kokkos::deep_copy(inputs.u0, u0);
+  const Ensemble ensemble(inputs.u0, column(std::vector<double>{1.5, 1.0, 3.0, 1.0}), 0.0, 2.0);
+  for (int again = 0; again < 2; ++again) {
+    record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options,
+                                  SquaredNorm{}, out);
+    EXPECT_EQ(out.left_out, 3);
+    EXPECT_TRUE(finite_everywhere(out.params));
+  }
+}
+
 TEST_F(Chunks, KeepTheNumberOfATrajectory) {
   std::vector<double> weights(n);
   for (int i = 0; i < n; ++i) weights[i] = 1 + i;

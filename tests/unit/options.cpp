@@ -134,9 +134,10 @@ INSTANTIATE_TEST_SUITE_P(Options, Refusals, ::testing::ValuesIn(refusals),
                          [](const auto& info) { return std::string(info.param.what); });
 
 TEST(Refusals, NameTheMethod_WhereItHasNoErrorEstimateAndStepsAreNotFixed) {
-  EXPECT_EQ(complaint({}, false),
-            "gradsolve::a_function: options.fixed_steps and options.fixed_step is 0, expected one of "
-            "them > 0: the_method has no error estimate");
+  EXPECT_EQ(
+      complaint({}, false),
+      "gradsolve::a_function: options.fixed_steps and options.fixed_step is 0, expected one of "
+      "them > 0: the_method has no error estimate");
 }
 
 TEST(Options, PassTheCheck_ByDefault) {

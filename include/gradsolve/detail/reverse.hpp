@@ -18,9 +18,18 @@ template <class F, class Loss, class S, class MemorySpace, class States, class P
 auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss,
              const Ensemble<States, Parameters>& ensemble) {
   check_saves(function, loss.times, ensemble);
-  if constexpr (std::is_same_v<Loss, LeastSquares<S>>)
+  if constexpr (requires { check_data(function, loss.loss, 0, 0, 0); })
     check_data(function, loss.loss, ensemble.size(), loss.times.size(), F::num_states);
   return SavedLossSeed<Loss, S>{loss.times.access(), loss.loss};
+}
+
+/// Of a loss that reads data.
+template <class Exec, class Seed>
+constexpr void check_data_accessible(const Seed&) {}
+template <class Exec, class S, class MemorySpace>
+constexpr void check_data_accessible(const SavedLossSeed<LeastSquares<S, MemorySpace>, S>&) {
+  static_assert(Kokkos::SpaceAccessibility<Exec, MemorySpace>::accessible,
+                "data that a sweep reads must be accessible from its execution space");
 }
 
 /// Buffer for the states of the slices in flight, `row` numbers a step, of `budget` bytes at most
@@ -65,11 +74,7 @@ class ReverseSweep {
   ReverseSweep(const char* function, const Exec& exec, const F& system,
                const Record<M, Scalar, MemorySpace>& record,
                const Ensemble<States, Parameters>& ensemble)
-      : function_(function),
-        exec_(exec),
-        system_(system),
-        record_(record),
-        ensemble_(ensemble) {
+      : function_(function), exec_(exec), system_(system), record_(record), ensemble_(ensemble) {
     check_record<Exec, L, M>(function, system, record, ensemble);
     if constexpr (HasWeights<F>) {
       static_assert(!WithTimes, "gradients in weights come without derivatives in times");
@@ -116,6 +121,7 @@ class ReverseSweep {
     auto& each = shared ? out.workspace.params_each : out.params;
     resize_rows(exec_, each, n, P, "gradsolve::Gradient::params_each");
     resize(exec_, out.loss, with_loss ? n : 0, "gradsolve::Gradient::loss");
+    check_data_accessible<Exec>(seed);
     prepare_times(seed, out);
     prepare_weights(out);
     if (n == 0) return;
@@ -195,7 +201,8 @@ class ReverseSweep {
       kept.num_trajectories = record_.size();
       kept.segment_rows = kept.room = 1;  // where no trajectory took a step, nothing was kept
     } else {
-      kept = reserve_buffer(function_, exec_, record_.mesh, row_numbers<System>(record_.mesh.width) * parts,
+      kept = reserve_buffer(function_, exec_, record_.mesh,
+                            row_numbers<System>(record_.mesh.width) * parts,
                             record_.options.memory_budget, work.buffer);
     }
     kept.taken = work.taken.data();

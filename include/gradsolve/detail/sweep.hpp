@@ -139,6 +139,9 @@ void check_saved_shape(const char* function, const char* argument, const V& view
 template <class Exec, class S, class MemorySpace>
 void resize_saves(const Exec& exec, Kokkos::View<S***, Kokkos::LayoutLeft, MemorySpace>& view,
                   int n, int saves, int columns, const std::string& label) {
+  if (std::int64_t(n) * saves > std::int64_t(0xffffffff))  // strides are 32-bit (strided.hpp)
+    refuse("View", label.c_str(), "(" + std::to_string(n) + ", " + std::to_string(saves) + ", ...)",
+           "at most 4294967295 rows");
   if (int(view.extent(0)) != n || int(view.extent(1)) != saves || int(view.extent(2)) != columns)
     view = Kokkos::View<S***, Kokkos::LayoutLeft, MemorySpace>(
         Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), n, saves, columns);

@@ -13,8 +13,8 @@
 /// of [t0', t1'], and at t1' exactly where t was t1.
 namespace gradsolve::detail {
 
-/// The moved steps, beside the recorded ones. Workspace of a sweep; without memory until a span
-/// moves.
+/// The moved steps, beside the recorded ones. Workspace of a sweep; without memory unless a
+/// span moves or is given as a View, of which the host cannot tell.
 template <class Scalar, class MemorySpace>
 struct MovedMesh {
   Kokkos::View<Scalar*, MemorySpace> ends;

@@ -44,12 +44,12 @@ LossAtSaves<Loss, Scalar, MemorySpace> at_saves(const SaveTimes<Scalar, MemorySp
   return {times, loss};
 }
 
-template <class S>
+template <class S, class MemorySpace>
 struct LeastSquares;
 namespace detail {
 /// Data belong to save times.
-template <class S>
-void check_data(const char* function, const LeastSquares<S>& loss, int n, int saves,
+template <class S, class MemorySpace>
+void check_data(const char* function, const LeastSquares<S, MemorySpace>& loss, int n, int saves,
                 int num_states) {
   if (loss.num_trajectories != n || loss.num_saves != saves || loss.num_observed > num_states)
     refuse(function, "data",
@@ -61,8 +61,10 @@ void check_data(const char* function, const LeastSquares<S>& loss, int n, int sa
 
 /// Weighted least squares: sum_i w_i (u_i - d_i)^2 over the components of a saved state. A datum
 /// that is NaN is missing, and its weight taken as 0.
-template <class S>
+template <class S, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct LeastSquares {
+  using memory_space = MemorySpace;  ///< Of the data.
+
   detail::StridedCube<const S> data, weights;  // (n, saves, M <= N); weights without memory: 1
   int num_trajectories, num_saves, num_observed;
 
@@ -96,11 +98,11 @@ template <class Data>
 auto least_squares(const Data& data) {
   using S = typename Data::non_const_value_type;
   static_assert(Data::rank() == 3, "data are a View of rank 3: (n, saves, M)");
-  return LeastSquares<S>{detail::strided_const(data),
-                         {},
-                         static_cast<int>(data.extent(0)),
-                         static_cast<int>(data.extent(1)),
-                         static_cast<int>(data.extent(2))};
+  return LeastSquares<S, typename Data::memory_space>{detail::strided_const(data),
+                                                      {},
+                                                      static_cast<int>(data.extent(0)),
+                                                      static_cast<int>(data.extent(1)),
+                                                      static_cast<int>(data.extent(2))};
 }
 template <class Data, class Weights>
 auto least_squares(const Data& data, const Weights& weights) {
@@ -110,6 +112,8 @@ auto least_squares(const Data& data, const Weights& weights) {
                      "a View with " + std::to_string(weights.extent(r)) + " rows in dimension " +
                          std::to_string(r),
                      std::to_string(data.extent(r)) + ", the shape of data");
+  static_assert(std::is_same_v<typename Data::memory_space, typename Weights::memory_space>,
+                "data and weights are in one memory space");
   auto loss = least_squares(data);
   loss.weights = detail::strided_const(weights);
   return loss;
