@@ -52,9 +52,11 @@ struct SquaredNorm {
   }
 };
 
-/// u' = net(u), 64 hidden units.
-using Net = gradsolve::Chain<gradsolve::Dense<3, 64, gradsolve::Tanh>,
-                             gradsolve::Dense<64, 64, gradsolve::Tanh>, gradsolve::Dense<64, 3>>;
+/// u' = net(u): with 64 hidden units on a thread, with 16 on a group of them.
+template <int Hidden>
+using Net = gradsolve::Chain<gradsolve::Dense<3, Hidden, gradsolve::Tanh>,
+                             gradsolve::Dense<Hidden, Hidden, gradsolve::Tanh>,
+                             gradsolve::Dense<Hidden, 3>>;
 
 struct SumAtSaves {
   template <class T>
@@ -137,9 +139,10 @@ void main_sweeps(const Kokkos::Cuda& exec, const F& f, Method method,
   gradsolve::gradient(exec, f, record, ensemble, SquaredNorm{});
 }
 
-template <class Scalar>
+template <int Hidden, class Scalar>
 void neural_sweeps(const Kokkos::Cuda& exec, const EnsembleOf<Scalar>& ensemble) {
-  const gradsolve::BlockSystem<Net, Scalar> system(Kokkos::View<Scalar*, Kokkos::CudaSpace>{});
+  const gradsolve::BlockSystem<Net<Hidden>, Scalar> system(
+      Kokkos::View<Scalar*, Kokkos::CudaSpace>{});
   const auto record = gradsolve::record(exec, system, Tsit5{}, ensemble);
   gradsolve::gradient(exec, system, record, ensemble, SquaredNorm{});
   const auto times = gradsolve::save_times(exec, ensemble, std::vector<Scalar>{1});
@@ -161,8 +164,9 @@ void all_sweeps(const Kokkos::Cuda& exec) {
   main_sweeps(exec, Robertson{}, gradsolve::Kvaerno5{}, ensemble);
   main_sweeps(exec, Lorenz96{}, gradsolve::Tsit5{}, ensemble);
   main_sweeps(exec, Lorenz96{}, gradsolve::Rodas5P{}, ensemble);
-  neural_sweeps<double>(exec, ensemble);
-  neural_sweeps<float>(exec, {{}, {}, 0.0f, 1.0f});
+  neural_sweeps<64>(exec, ensemble);
+  neural_sweeps<64>(exec, EnsembleOf<float>{{}, {}, 0.0f, 1.0f});
+  neural_sweeps<16>(exec, ensemble);
   const auto record = gradsolve::record(exec, Lorenz{}, gradsolve::Tsit5{}, ensemble);
   gradsolve::stability_limited_share(exec, Lorenz{}, record, ensemble);
 }
