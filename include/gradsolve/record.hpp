@@ -83,6 +83,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
   leave_to(ensemble, out.states);  // a next leg from where the last one ended
   prepare_outcome(exec, out, n, F::num_states);
   const bool planned = prepare_mesh(exec, out.mesh, n, slice_width<Exec, L, F, M>);
+  out.mesh.planned = false;  // until the record is whole: memory may run out
   if (out.overflow.data() == nullptr)
     out.overflow = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>(
         Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradsolve::Record::overflow"));
@@ -113,11 +114,9 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
     launch_slices(label, exec, out.mesh.num_slices, kernel);
   };
   auto lay_out = [&](double slack) {
-    out.mesh.planned = false;  // where memory runs out
     plan(exec, out.mesh, out.num_steps, options.sort, slack);
     reserve(exec, out.mesh.ends, std::size_t(out.mesh.total_rows) * out.mesh.width,
             "gradsolve::Mesh::ends");
-    out.mesh.planned = true;
   };
 
   if (!planned) {
@@ -130,6 +129,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
     lay_out(0.125);
     solve(true, "gradsolve::record");
   }
+  out.mesh.planned = true;
 }
 
 }  // namespace detail

@@ -18,7 +18,7 @@ namespace gradsolve {
 /// identity.
 template <class Scalar, class MemorySpace>
 struct Mesh {
-  bool planned = false;  ///< Whether its storage is laid out.
+  bool planned = false;  ///< Whether it is laid out, and its record whole.
   int num_trajectories = 0;
   int width = 0;
   int num_slices = 0;
