@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/mesh/checkpoints.hpp>
 #include <gradsolve/mesh/move.hpp>
 
 #include <memory>
@@ -35,11 +36,13 @@ struct Gradient {
   Matrix save_times;  ///< (n, saves) d loss / d save time; NaN where a ragged list has none.
 
   struct Workspace {
-    Numbers buffer;        // states of the slices in flight
-    Matrix params_each;    // (n, P) before they are summed
-    Matrix product_each;   // likewise, of a Hessian-vector product
-    Matrix partial;        // partial sums
-    Numbers weights_each;  // of each slot
+    Numbers buffer;                                        // states of the slices in flight
+    Kokkos::View<detail::Segment*, MemorySpace> segments;  // schedule of checkpoints,
+    int places = 0;                                        // for as many at a time
+    Matrix params_each;                                    // (n, P) before they are summed
+    Matrix product_each;                                   // likewise, of a Hessian-vector product
+    Matrix partial;                                        // partial sums
+    Numbers weights_each;                                  // of each slot
     Kokkos::View<int*, MemorySpace> partial_left_out;
     detail::MovedMesh<Scalar, MemorySpace> moved;
     Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object

@@ -39,7 +39,7 @@ MemoryPlan plan_memory(const Exec& exec, const F&, M, int n, double mean_steps, 
   plan.states = row * checkpoints.room * slots;
   plan.slices_in_flight = slots;
   plan.segment_steps = checkpoints.length;
-  plan.replay_factor = replay_factor(longest_steps, checkpoints.length);
+  plan.replay_factor = replay_factor(longest_steps, checkpoints);
   return plan;
 }
 

@@ -11,8 +11,9 @@ struct MemoryPlan {
   std::size_t results = 0;   ///< Bytes of states, losses, gradients and statistics.
   std::size_t states = 0;    ///< Bytes of the states that the gradient keeps on its way.
   int slices_in_flight = 0;  ///< 0: not even one fits the budget.
-  int segment_steps = 0;     ///< Steps between checkpoints; all of them where nothing is replayed.
-  /// Steps that the gradient replays for each step of the longest trajectory: 1 to 2.
+  int segment_steps = 0;     ///< Steps of a segment; all of them where nothing is replayed.
+  /// Steps that the gradient replays for each step of the longest trajectory: 1 to 2 with a
+  /// checkpoint for every segment, up to 5 with fewer.
   double replay_factor = 1;
 
   std::size_t total() const { return mesh + results + states; }

@@ -62,7 +62,7 @@ void add_memory(std::string& text, const MemoryPlan& plan) {
   add(text, "memory        %.1f MB: mesh %.1f, results %.1f, states on the way %.1f",
       1e-6 * plan.total(), 1e-6 * plan.mesh, 1e-6 * plan.results, 1e-6 * plan.states);
   if (plan.replay_factor > 1)
-    add(text, "              checkpoints every %d steps: %.2f steps replayed for each one",
+    add(text, "              states of %d steps at a time: %.2f steps replayed for each one",
         plan.segment_steps, plan.replay_factor);
 }
 

@@ -20,30 +20,97 @@ TEST(CheckpointPlan, KeepsAllWhereThereIsRoom) {
     const Checkpoints plan = plan_checkpoints(rows, rows);
     EXPECT_EQ(plan.length, rows);
     EXPECT_EQ(plan.room, rows);
-    EXPECT_EQ(detail::replay_factor(rows, plan.length), 1);
+    EXPECT_EQ(detail::replay_factor(rows, plan), 1);
   }
   EXPECT_EQ(plan_checkpoints(0, 0).length, 1);
 }
 
-TEST(CheckpointPlan, FitsInItsRoom_AndIsTheLongestThatDoes) {
+TEST(CheckpointPlan, FitsInItsRoom_AndTakesTheFewestReplays) {
   for (int rows : {2, 3, 10, 49, 1000})
     for (int room = 2; room < rows; ++room) {
       const Checkpoints plan = plan_checkpoints(rows, room);
-      auto need = [&](int length) { return length + num_checkpoints(rows, length); };
-      if (plan.room == 0) {
-        for (int length = 1; length <= rows; ++length) EXPECT_GT(need(length), room);
+      // Segments of `length` rows by the binomial theorem: C(places + replays, replays).
+      auto serves = [&](int length, int replays) {
+        return std::exp(std::lgamma(room - length + replays + 1) - std::lgamma(replays + 1) -
+                        std::lgamma(room - length + 1)) > std::ceil(double(rows) / length) - 0.5;
+      };
+      int replays = 1, length = 0;
+      for (; replays <= detail::max_replays && length == 0; ++replays)
+        for (length = room - 1; length > 0 && !serves(length, replays);) --length;
+      EXPECT_EQ(plan.length, length) << rows << " in " << room;
+      if (length == 0) {
+        EXPECT_EQ(plan.room, 0);
         continue;
       }
-      EXPECT_EQ(plan.room, need(plan.length));
+      EXPECT_EQ(plan.room, plan.length + plan.places);
       EXPECT_LE(plan.room, room);
-      for (int length = plan.length + 1; length <= rows; ++length) EXPECT_GT(need(length), room);
-      EXPECT_LT(detail::replay_factor(rows, plan.length), 2);
+      EXPECT_LT(detail::replay_factor(rows, plan), replays);  // it is one too many
+    }
+}
+
+/// The fewest segments that are passed on the way to others, by trying every place for the next
+/// checkpoint.
+int fewest_passes(int count, int places, std::vector<std::vector<int>>& known) {
+  if (count == 1) return 0;
+  if (places == 0) return 1 << 20;
+  int& fewest = known[places][count];
+  if (fewest > 0) return fewest;
+  fewest = 1 << 20;
+  for (int before = 1; before < count; ++before)
+    fewest = std::min(fewest, before + fewest_passes(before, places, known) +
+                                  fewest_passes(count - before, places - 1, known));
+  return fewest;
+}
+
+/// Walks back over `count` segments as the kernel does, with the checkpoints in an array; returns
+/// the segments passed on the way.
+int walk_back(const std::vector<detail::Segment>& schedule, int count, int places) {
+  const detail::CheckpointSchedule checkpoints{schedule.data()};
+  std::vector<int> held(places, -1), passed(count, 0);
+  for (int goal = count - 1; goal >= 0; --goal) {
+    const int first = goal == count - 1 ? 0 : checkpoints.nearest(goal);
+    if (goal < count - 1) {
+      EXPECT_EQ(held.at(checkpoints.place(first)), first);
+    }
+    for (int k = first; k < goal; ++k) {
+      ++passed[k];
+      if (checkpoints.keeps(k, goal)) held.at(checkpoints.place(k)) = k;
+    }
+  }
+  int sum = 0;
+  for (int times : passed) {
+    EXPECT_LE(times, detail::max_replays);
+    sum += times;
+  }
+  return sum;
+}
+
+TEST(CheckpointSchedule, FindsEachCheckpointInItsPlace_AndPassesAsFewSegmentsAsCanBe) {
+  std::vector<std::vector<int>> known(8, std::vector<int>(400, 0));
+  for (int places = 1; places < 8; ++places)
+    for (int count = 1; count <= detail::num_segments_within(places, detail::max_replays);
+         ++count) {
+      const auto schedule = detail::plan_schedule(count, places);
+      EXPECT_EQ(walk_back(schedule, count, places), fewest_passes(count, places, known))
+          << count << " segments, " << places << " places";
+      for (int fewer : {1, count / 2, count - 1})
+        if (fewer > 0) walk_back(schedule, fewer, places);
     }
 }
 
 TEST(CheckpointPlan, NeedsTwiceTheRootOfTheSteps) {
   for (int rows : {10, 1000, 100'000, 1 << 30})
-    EXPECT_GT(plan_checkpoints(rows, static_cast<long long>(2 * std::sqrt(rows))).room, 0) << rows;
+    EXPECT_LT(detail::replay_factor(
+                  rows, plan_checkpoints(rows, static_cast<long long>(2 * std::sqrt(rows)))),
+              2)
+        << rows;
+}
+
+TEST(CheckpointPlan, NeedsLittleForManySteps) {
+  EXPECT_LE(detail::least_room(100'000), 31);
+  EXPECT_LE(detail::least_room(1'000'000), 50);
+  const Checkpoints plan = plan_checkpoints(100'000, 150);
+  EXPECT_LT(detail::replay_factor(100'000, plan), 3);
 }
 
 /// Bytes of `rows` rows of states, for as many slices as are in flight.
@@ -56,20 +123,26 @@ std::size_t bytes(const Rec& record, int numbers, int rows) {
 
 TEST(Checkpoints, GiveTheSameBits_InEveryRoom) {
   const auto inputs = lotka_volterra(37);
-  const auto ensemble = inputs.ensemble(0.0, 4.0);
+  const auto ensemble = inputs.ensemble(0.0, 12.0);
   auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 1e-7});
   const auto all = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
   const int rows = recorded.mesh.max_rows;
-  ASSERT_GT(rows, 20);
+  ASSERT_GT(rows, 100);
   for (const auto& numbers : {all.states, all.u0, all.params})
     EXPECT_TRUE(finite_everywhere(numbers));
-  for (int room : {rows - 1, rows / 2, rows / 2 + 1, 2 * int(std::sqrt(rows)) + 1}) {
+  const int least = static_cast<int>(detail::least_room(rows));
+  ASSERT_LT(least, int(std::sqrt(rows)));
+  auto again = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  for (int room : {rows - 1, rows / 2, rows / 2 + 1, 2 * int(std::sqrt(rows)) + 1,
+                   int(std::sqrt(rows)) + 1, least + 1, least, rows / 2}) {
     recorded.options.memory_budget = bytes(recorded, 2, room);
     const auto few = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
     EXPECT_LE(few.workspace.buffer.extent(0) * sizeof(double), recorded.options.memory_budget);
     EXPECT_TRUE(same_bits_everywhere(few.states, all.states));
     EXPECT_TRUE(same_bits_everywhere(few.u0, all.u0));
     EXPECT_TRUE(same_bits_everywhere(few.params, all.params));
+    gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{}, again);
+    EXPECT_TRUE(same_bits_everywhere(again.u0, all.u0));
   }
 }
 
@@ -87,16 +160,19 @@ TEST(Checkpoints, GiveTheSameBits_OfSavesTimesAndProducts) {
                                  direction, to_params);
   for (const auto& numbers : {all.u0, all.params, all.save_times, product.u0, product.params})
     EXPECT_TRUE(finite_everywhere(numbers));
-  recorded.options.memory_budget = bytes(recorded, 2, recorded.mesh.max_rows / 2);
-  const auto few = gradient_with_times(Exec(), LotkaVolterra{}, recorded, ensemble, loss);
-  EXPECT_TRUE(same_bits_everywhere(few.u0, all.u0));
-  EXPECT_TRUE(same_bits_everywhere(few.params, all.params));
-  EXPECT_TRUE(same_bits_everywhere(few.save_times, all.save_times));
-  recorded.options.memory_budget = bytes(recorded, 4, recorded.mesh.max_rows / 2);
-  const auto few_product = hessian_product(Exec(), LotkaVolterra{}, recorded, ensemble,
-                                           SquaredNorm{}, direction, to_params);
-  EXPECT_TRUE(same_bits_everywhere(few_product.u0, product.u0));
-  EXPECT_TRUE(same_bits_everywhere(few_product.params, product.params));
+  const int rows = recorded.mesh.max_rows;
+  for (int room : {rows / 2, static_cast<int>(detail::least_room(rows))}) {
+    recorded.options.memory_budget = bytes(recorded, 2, room);
+    const auto few = gradient_with_times(Exec(), LotkaVolterra{}, recorded, ensemble, loss);
+    EXPECT_TRUE(same_bits_everywhere(few.u0, all.u0));
+    EXPECT_TRUE(same_bits_everywhere(few.params, all.params));
+    EXPECT_TRUE(same_bits_everywhere(few.save_times, all.save_times));
+    recorded.options.memory_budget = bytes(recorded, 4, room);
+    const auto few_product = hessian_product(Exec(), LotkaVolterra{}, recorded, ensemble,
+                                             SquaredNorm{}, direction, to_params);
+    EXPECT_TRUE(same_bits_everywhere(few_product.u0, product.u0));
+    EXPECT_TRUE(same_bits_everywhere(few_product.params, product.params));
+  }
 }
 
 TEST(MemoryPlan, IsWhatTheSweepsTake) {

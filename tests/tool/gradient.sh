@@ -78,7 +78,7 @@ expect "lanes         1: " "$tool" gradient --system magnet --n 8
 
 # Little memory: checkpoints, and the same gradient digit by digit.
 long=("$tool" gradient --system lorenz --n 8 --t1 20)
-expect "checkpoints every" "${long[@]}" --memory-budget 8kb
+expect "steps at a time" "${long[@]}" --memory-budget 8kb
 "${long[@]}" --json | json loss_sum >"$work/all.loss"
 "${long[@]}" --json --memory-budget 8kb | json loss_sum >"$work/few.loss"
 cmp "$work/all.loss" "$work/few.loss" || fail "checkpoints change the gradient"

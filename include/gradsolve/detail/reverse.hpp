@@ -32,13 +32,33 @@ constexpr void check_data_accessible(const SavedLossSeed<LeastSquares<S, MemoryS
                 "data that a sweep reads must be accessible from its execution space");
 }
 
+/// Puts the schedule of checkpoints on the device, where each segment's own is not enough.
+/// Synchronises exec where the plan is a new one.
+template <class Exec, class S, class MemorySpace>
+CheckpointSchedule schedule_checkpoints(const Exec& exec, int rows, const Checkpoints& plan,
+                                        typename Gradient<S, MemorySpace>::Workspace& work) {
+  const int count = num_checkpoints(rows, plan.length) + 1;
+  if (plan.places >= count - 1) return {};
+  auto& segments = work.segments;
+  if (segments.extent_int(0) != count || work.places != plan.places) {
+    auto planned = plan_schedule(count, plan.places);
+    segments = {};  // copies of this object have theirs
+    resize(exec, segments, count, "gradsolve::Gradient::segments");
+    Kokkos::deep_copy(exec, segments,
+                      Kokkos::View<Segment*, Kokkos::HostSpace>(planned.data(), count));
+    exec.fence("gradsolve::gradient: the schedule of checkpoints is the host's");
+    work.places = plan.places;
+  }
+  return {segments.data()};
+}
+
 /// Buffer for the states of the slices in flight, `row` numbers a step, of `budget` bytes at most
 /// (0: what there is). Throws InvalidArgument where the budget has no room for one slice, and what
 /// Kokkos throws (std::runtime_error) where the memory has none.
 template <class Exec, class S, class MemorySpace>
 KeptStates<S> reserve_buffer(const char* function, const Exec& exec,
                              const Mesh<S, MemorySpace>& mesh, std::size_t row, std::size_t budget,
-                             Kokkos::View<S*, MemorySpace>& buffer) {
+                             typename Gradient<S, MemorySpace>::Workspace& work) {
   const int max_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
   const std::size_t least = row * sizeof(S) * least_room(mesh.max_rows);
   if (budget > 0 && budget < least)
@@ -49,8 +69,15 @@ KeptStates<S> reserve_buffer(const char* function, const Exec& exec,
     const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row * sizeof(S), budget);
     const std::size_t size = row * plan.room * slots;
     try {
-      reserve(exec, buffer, size, "gradsolve::Gradient::buffer");
-      return {slots, plan.length, plan.room, buffer.data(), nullptr, 0, nullptr, nullptr, 0};
+      reserve(exec, work.buffer, size, "gradsolve::Gradient::buffer");
+      KeptStates<S> kept{};
+      kept.num_slots = slots;
+      kept.segment_rows = plan.length;
+      kept.room = plan.room;
+      kept.checkpoints =
+          schedule_checkpoints<Exec, S, MemorySpace>(exec, mesh.max_rows, plan, work);
+      kept.buffer = work.buffer.data();
+      return kept;
     } catch (const std::exception&) {  // out of memory
       budget = size * sizeof(S) / 2;
       if (budget < least) throw;
@@ -203,7 +230,7 @@ class ReverseSweep {
     } else {
       kept = reserve_buffer(function_, exec_, record_.mesh,
                             row_numbers<System>(record_.mesh.width) * parts,
-                            record_.options.memory_budget, work.buffer);
+                            record_.options.memory_budget, work);
     }
     kept.taken = work.taken.data();
     kept.taken_before = *work.taken_before;

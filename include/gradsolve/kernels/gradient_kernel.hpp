@@ -33,9 +33,10 @@ template <class S>
 struct KeptStates {
   int num_slots;
   int segment_rows;  // see mesh/checkpoints.hpp
-  int room;          // rows of a slot: a segment, and the checkpoints before it
-  S* buffer;         // (num_slots, room, N, width): of the slices in flight
-  unsigned* taken;   // slices taken so far, in this and in all earlier launches
+  int room;          // rows of a slot: a segment, then checkpoints
+  CheckpointSchedule checkpoints;
+  S* buffer;        // (num_slots, room, N, width): of the slices in flight
+  unsigned* taken;  // slices taken so far, in this and in all earlier launches
   unsigned taken_before;
   const S* recorded;      // (total_rows, N, width): by record(), null: not
   const S* final_states;  // with them: (n, N), the trajectory as the fast index
@@ -213,8 +214,8 @@ struct GradientKernel {
   }
 
   /// Replays up to row `end` and keeps the states of the rows [begin, end); returns where row 0
-  /// would be. The last segment is replayed from the start and leaves checkpoints behind, any other
-  /// from its checkpoint.
+  /// would be. The last segment is replayed from the start, any other from the nearest checkpoint;
+  /// on the way checkpoints are left behind.
   KOKKOS_FORCEINLINE_FUNCTION const S* replay_segment(const Steps<L>& steps, int slot,
                                                       int first_lane, int begin, int end,
                                                       StateOf<F, T>& u,
@@ -225,14 +226,19 @@ struct GradientKernel {
         keep.buffer + std::int64_t(slot) * keep.room * row_size + place_in_row(f, first_lane);
     S* const kept = slot_rows - begin * row_size;
     S* const checkpoints = slot_rows + length * row_size;
-    const bool from_start = end == steps.rows();
-    if (!from_start) load_state(checkpoints, begin / length, u);
-    steps.for_each(from_start ? 0 : begin, end,
+    const CheckpointSchedule& schedule = keep.checkpoints;
+    const int segment = begin / length;
+    int first = 0;
+    if (end != steps.rows()) {
+      first = schedule.nearest(segment);
+      load_state(checkpoints, schedule.place(first), u);
+    }
+    steps.for_each(first * length, end,
                    [&](int row, const L& t, const L& t_end) GRADSOLVE_INLINE_LAMBDA {
                      if (row >= begin)
                        store_state(kept, row, u);
-                     else if (row % length == 0)
-                       store_state(checkpoints, row / length, u);
+                     else if (row % length == 0 && schedule.keeps(row / length, segment))
+                       store_state(checkpoints, schedule.place(row / length), u);
                      update_where(t_end != t, u, [&] { return step<M>(f, t, t_end, u, p); });
                    });
     return kept;

@@ -96,11 +96,13 @@ class Experiment {
     const auto& mesh = record_.mesh;
     const int slots = Kokkos::min(detail::Backend<Exec>::num_slots(exec_), mesh.num_slices);
     int room = 1;
-    while (room < mesh.max_rows && detail::plan_checkpoints(mesh.max_rows, room).room == 0) ++room;
+    auto plan = [&] { return detail::plan_checkpoints(mesh.max_rows, room); };
+    while (plan().room == 0 ||
+           plan().places < detail::num_checkpoints(mesh.max_rows, plan().length))
+      ++room;
     options_.memory_budget = sizeof(S) * N * mesh.width * room * slots;
     record_.options.memory_budget = options_.memory_budget;
-    result_.replay_factor =
-        detail::replay_factor(mesh.max_rows, detail::plan_checkpoints(mesh.max_rows, room).length);
+    result_.replay_factor = detail::replay_factor(mesh.max_rows, plan());
   }
 
   void fixed_mesh() {
