@@ -164,6 +164,28 @@ TEST(Kvaerno5, GoesOnWhereStagesStandAtTheirRounding) {
   EXPECT_NEAR(on_host(r.states)(0, 0) / u(0, 0), 1, 1e-4);
 }
 
+/// x' = -0.3 x, y' = -0.1 y - 0.2 x, z' = p (x - y - z): from x = y on, x - y is rounding.
+struct Difference {
+  static constexpr int num_states = 3, num_params = 1;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 3> operator()(const T&, const State<T, 3>& u,
+                                                     const Params<T, 1>& p) const {
+    return {T(-0.3) * u[0], T(-0.1) * u[1] - T(0.2) * u[0], p[0] * (u[0] - u[1] - u[2])};
+  }
+};
+TEST(Kvaerno5, GoesOnWhereAComponentIsRoundingAlone) {
+  const Inputs<double> inputs{matrix<double>({{1, 1, 0}, {1, 1, 1}, {1, 1, 1}}),
+                              matrix<double>({{10.0}, {1e3}, {1e6}})};
+  const auto r = record(Exec(), Difference{}, Kvaerno5{}, inputs.ensemble(0.0, 10.0),
+                        {.rtol = 1e-6, .atol = 1e-9});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(on_host(r.status)(i), Status::success) << i;
+    EXPECT_LT(on_host(r.num_steps)(i), 100) << i;
+    EXPECT_NEAR(on_host(r.states)(i, 0), std::exp(-3.0), 1e-6) << i;
+    EXPECT_NEAR(on_host(r.states)(i, 2), 0, 1e-8) << i;
+  }
+}
+
 TEST(ConsistentStart, OfAComponentThatIsZeroNeedsNoAtol_G6) {
   const auto inputs = robertson_dae(2);
   const auto r = record(Exec(), RobertsonDae{}, Rodas5P{}, inputs.ensemble(0.0, 1.0),

@@ -39,31 +39,45 @@ struct StageGuess {
   }
 };
 
-/// When Newton's iteration of a stage ends. Sizes are those of dk beside u + k.
+/// When Newton's iteration of a stage ends.
 template <class S>
 struct NewtonLimits {
   static constexpr int iterations = 25;
   static constexpr S epsilon = Kokkos::Experimental::epsilon_v<S>;
+  static constexpr S square(S x) { return x * x; }
   /// Converged: the error left, by the last rate of convergence.
-  static constexpr S rounding2 = S(16) * epsilon * (S(16) * epsilon);
-  /// Converged too: below this, the square of a size, an iteration that does not even halve its
-  /// steps is at its rounding. A component that is a small difference of large terms is never
-  /// known to better than this; a limit of (4096 eps)^2 rejects such steps without end.
-  static constexpr S rough2 = S(4096) * epsilon;
+  static constexpr S rounding2 = square(16 * epsilon);
+  /// An iteration that hardly shortens its steps is at its rounding where these are as short as
+  /// this: each component beside itself, or all beside the largest. A component that is a small
+  /// difference of large ones is never known to better than these.
+  static constexpr S stalls2 = square(S(0.8)), rough2 = square(512 * epsilon),
+                     rough_of_largest2 = square(64 * epsilon);
 };
 
-/// The mean of (dk_i / u_i)^2, where u_i is the larger of the state's two ends.
+/// How long a Newton step is: the means of (dk_i / u_i)^2 and of (dk_i / max_j u_j)^2, where u_i is
+/// the larger of the two ends of component i.
+template <class L>
+struct NewtonStep {
+  L own2, of_largest2;
+};
 template <class F, class L>
-KOKKOS_FORCEINLINE_FUNCTION L relative_size2(const StateOf<F, L>& dk, const StateOf<F, L>& u,
-                                             const StateOf<F, L>& k) {
+KOKKOS_FORCEINLINE_FUNCTION NewtonStep<L> newton_step(const StateOf<F, L>& dk,
+                                                      const StateOf<F, L>& u,
+                                                      const StateOf<F, L>& k) {
   using S = ScalarOf<L>;
-  L sum(0);
+  L own2(0), all2(0), largest(Kokkos::Experimental::norm_min_v<S>);
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
     const L size = max(abs(u[i]), abs(u[i] + k[i])) + L(Kokkos::Experimental::norm_min_v<S>);
     const L r = dk[i] / size;
-    sum = sum + r * r;
+    own2 = own2 + r * r;
+    largest = max(largest, size);
   });
-  return sum * L(S(1) / S(F::num_states));
+  for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+    const L r = dk[i] / largest;
+    all2 = all2 + r * r;
+  });
+  constexpr S per_state = S(1) / S(F::num_states);
+  return {own2 * L(per_state), all2 * L(per_state)};
 }
 
 /// What is left of a stage's equation, in units of f: f(t_i, u + k) + known - mass k / (h gamma),
@@ -96,12 +110,14 @@ KOKKOS_FORCEINLINE_FUNCTION void solve_stage(const F& f, const L& t_i, const L& 
     StateOf<F, L> next = advanced(k, L(1), dk);
     keep_where(moves, next, k);
     num_evaluations = num_evaluations + select(moves, IntOf<L>(1), IntOf<L>(0));
-    const L size2 = relative_size2<F>(dk, u, next);
-    const L rate2 = step == 0 ? L(1) : size2 / last2;
+    const NewtonStep<L> length = newton_step<F>(dk, u, next);
+    const L size2 = length.own2, rate2 = step == 0 ? L(1) : size2 / last2;
     const MaskOf<L> later(step > 0);
-    const MaskOf<L> at_rounding = later && size2 <= L(Limits::rough2) && rate2 > L(S(0.25));
+    const MaskOf<L> rough = size2 <= L(Limits::rough2) ||
+                            length.of_largest2 <= L(Limits::rough_of_largest2);
+    const MaskOf<L> at_rounding = later && rate2 > L(Limits::stalls2) && rough;
     converged = converged || (moves && (size2 * rate2 <= L(Limits::rounding2) || at_rounding));
-    const MaskOf<L> diverges = !(rate2 <= L(4));  // or is not a number
+    const MaskOf<L> diverges = !(rate2 <= L(4)) && !rough;  // or is not a number
     moves = moves && !converged && !(later && diverges);
     last2 = size2;
   }
