@@ -22,10 +22,11 @@
 ///   vjp(t, u, p, w) -> Cotangents<T, N, P>      its own vector-Jacobian product
 ///   jacobian(t, u, p) -> Matrix<T, N>           its own df/du
 ///   static constexpr Matrix<double, N> mass_matrix
-///                                               solves mass_matrix u' = f: Rosenbrock methods
+///                                               solves mass_matrix u' = f: implicit methods
 ///                                               only. It may be singular (algebraic constraints).
 ///   atol_factor(i) -> double                    the absolute tolerance of component i is
-///                                               Options::atol times this
+///                                               Options::atol times this number >= 0; infinite:
+///                                               the component is not controlled
 ///   component(i, t, u, p) -> T                  component i of f, where u[j] reads state j: a
 ///                                               large system on a GPU then needs no copy of its
 ///                                               state

@@ -346,6 +346,27 @@ TEST(Derivative, AreZero_OfAtan2AtTheOrigin) {
   EXPECT_EQ(angle.tangent[0], 0);
 }
 
+// Where the argument does not move, neither does the result, in whatever type: no infinity times 0.
+template <class D>
+void expect_no_derivative(const D& still) {
+  using gradsolve::detail::vanishes;
+  ASSERT_EQ(still.value, typename D::T(0));
+  for (const D& y : {gradsolve::sqrt(still), gradsolve::cbrt(still), gradsolve::pow(still, 0.5),
+                     gradsolve::pow(still, D(0.5)), gradsolve::acos(still + 1)})
+    EXPECT_TRUE(vanishes(y));
+}
+TEST(Derivative, AreZeroWhereTheArgumentDoesNotMove_InEveryType) {
+  using Sparse = SparseDual<double, 1>;
+  expect_no_derivative(D1(0));
+  expect_no_derivative(Sparse(0));
+  expect_no_derivative(Dual<D1, 1>(0));
+  expect_no_derivative(Dual<Sparse, 1>(0));
+  const D1 x = variable(0);
+  expect_no_derivative(x * x);
+  const Sparse s = Sparse::variable(0.0, 0);
+  expect_no_derivative(s * s);
+}
+
 TEST(Derivative, OfSecondOrderAreRight_OfHypotAndAtan2) {
   using D2 = Dual<D1, 1>;
   auto twice = [](double x) { return D2(variable(x), Vector<D1, 1>{D1(1)}); };

@@ -108,28 +108,6 @@ KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain(const T& value, const T& dx,
   return r;
 }
 
-/// The chain rule where dx may be infinite: what does not depend on x still has derivative 0, as
-/// sqrt(t) at t = 0 in the derivative with respect to a parameter.
-template <class T, int K>
-KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain_function(const T& value, const T& dx,
-                                                      const Dual<T, K>& x) {
-  Dual<T, K> r;
-  r.value = value;
-  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
-    // A dual may be 0 and yet have derivatives.
-    if constexpr (is_dual<T>)
-      r.tangent[k] = dx * x.tangent[k];
-    else
-      r.tangent[k] = select(x.tangent[k] == T(0), T(0), T(dx * x.tangent[k]));
-  });
-  return r;
-}
-template <class T, int K>
-KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain_function(const T& value, const T& dx,
-                                                            const SparseDual<T, K>& x) {
-  return chain(value, dx, x);
-}
-
 /// Whether a number and all its derivatives are 0.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION auto vanishes(const T& x) {
@@ -151,10 +129,11 @@ KOKKOS_FORCEINLINE_FUNCTION auto vanishes(const SparseDual<T, K>& x) {
   });
   return zero;
 }
-/// The chain rule where dx may be anything, infinite or NaN, if x is a constant.
+/// The chain rule where dx may be infinite or NaN: where x does not move, neither does the result,
+/// as sqrt(t) at t = 0 in the derivative with respect to a parameter.
 template <class T, int K>
-KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain_unless_constant(const T& value, const T& dx,
-                                                             const Dual<T, K>& x) {
+KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain_where_moving(const T& value, const T& dx,
+                                                          const Dual<T, K>& x) {
   Dual<T, K> r;
   r.value = value;
   static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
@@ -163,9 +142,16 @@ KOKKOS_FORCEINLINE_FUNCTION Dual<T, K> chain_unless_constant(const T& value, con
   return r;
 }
 template <class T, int K>
-KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain_unless_constant(const T& value, const T& dx,
-                                                                   const SparseDual<T, K>& x) {
-  return chain(value, dx, x);
+KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain_where_moving(const T& value, const T& dx,
+                                                                const SparseDual<T, K>& x) {
+  SparseDual<T, K> r;
+  r.value = value;
+  static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
+    r.depends[k] = x.depends[k];
+    if (x.depends[k])
+      r.partial[k] = select(vanishes(x.partial[k]), T(0), T(dx * x.partial[k]));
+  });
+  return r;
 }
 
 template <class D>
@@ -279,7 +265,7 @@ KOKKOS_FORCEINLINE_FUNCTION D select(const C& condition, const A& x, const D& y)
     using T = typename D::T;                              \
     [[maybe_unused]] const T x = argument.value;          \
     const T y = NAME(x);                                  \
-    return detail::chain_function(y, T(SLOPE), argument); \
+    return detail::chain_where_moving(y, T(SLOPE), argument); \
   }
 GRADSOLVE_FOR_EACH_FUNCTION(GRADSOLVE_DUAL)
 #undef GRADSOLVE_DUAL
@@ -311,9 +297,9 @@ KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const A& a) {
   if constexpr (std::is_arithmetic_v<A>) {
     // The exponent stays a plain number: as a dual it would ask for the logarithm of x.
     const T slope = a == A(0) ? T(0) : T(T(a) * pow(x.value, a - A(1)));
-    return detail::chain_function(T(pow(x.value, a)), slope, x);
+    return detail::chain_where_moving(T(pow(x.value, a)), slope, x);
   } else {
-    return detail::chain_function(T(pow(x.value, T(a))), detail::pow_slope_of_base(x.value, T(a)),
+    return detail::chain_where_moving(T(pow(x.value, T(a))), detail::pow_slope_of_base(x.value, T(a)),
                                   x);
   }
 }
@@ -321,15 +307,15 @@ template <detail::AnyDual D, detail::ConstantFor<D> A>
 KOKKOS_FORCEINLINE_FUNCTION D pow(const A& a, const D& y) {
   using T = typename D::T;
   const T z = pow(T(a), y.value);
-  return detail::chain_unless_constant(z, detail::pow_slope_of_exponent(T(a), z), y);
+  return detail::chain_where_moving(z, detail::pow_slope_of_exponent(T(a), z), y);
 }
 /// An exponent that is a constant of type D asks for no logarithm of x, which may be negative.
 template <detail::AnyDual D>
 KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const D& y) {
   using T = typename D::T;
   const T z = pow(x.value, y.value);
-  return detail::chain(z, detail::pow_slope_of_base(x.value, y.value), x) +
-         detail::chain_unless_constant(T(0), detail::pow_slope_of_exponent(x.value, z), y);
+  return detail::chain_where_moving(z, detail::pow_slope_of_base(x.value, y.value), x) +
+         detail::chain_where_moving(T(0), detail::pow_slope_of_exponent(x.value, z), y);
 }
 
 namespace detail {

@@ -8,7 +8,7 @@
 #include <concepts>
 #include <type_traits>
 
-/// The functions a right-hand side may call, for numbers, packs, duals and tape variables: write
+/// The functions a right-hand side may call, for numbers, packs and duals: write
 /// `exp(x)` after `using gradsolve::exp;`, or `gradsolve::exp(x)`.
 ///
 /// Each line is a function and its derivative, in terms of the argument x and the value y.
@@ -25,8 +25,8 @@
   F(sin, cos(x))                                        \
   F(cos, -sin(x))                                       \
   F(tan, T(1.0) + y * y)                                \
-  F(asin, T(1.0) / sqrt(T(1) - x * x))                  \
-  F(acos, -T(1.0) / sqrt(T(1) - x * x))                 \
+  F(asin, T(1.0) / sqrt((T(1) - x) * (T(1) + x)))       \
+  F(acos, -T(1.0) / sqrt((T(1) - x) * (T(1) + x)))      \
   F(atan, T(1.0) / (T(1) + x * x))                      \
   F(sinh, cosh(x))                                      \
   F(cosh, sinh(x))                                      \
@@ -111,8 +111,8 @@ GRADSOLVE_OF_TWO(pow)
 GRADSOLVE_OF_TWO(atan2)
 #undef GRADSOLVE_OF_TWO
 
-/// The smaller and the larger of two; a NaN in b is dropped, as `std::min(a, b)` does. Either may
-/// be a plain number beside a pack or a dual.
+/// The smaller and the larger of two; a NaN in b is dropped, as `std::min(a, b)` does. Of equal ones
+/// it is a, with its derivatives. Either may be a plain number beside a pack or a dual.
 template <class A, class B>
   requires detail::Joinable<A, B>
 KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> min(const A& a, const B& b) {
@@ -149,7 +149,7 @@ KOKKOS_FORCEINLINE_FUNCTION L length(const L& largest, const X&... x) {
 }  // namespace detail
 
 /// The Euclidean length of (x, y) or (x, y, z), whatever its size. Its derivative at the origin is
-/// taken as 0, where `sqrt(x * x + y * y)` would give infinity times zero.
+/// taken as 0.
 template <class A, class B>
   requires detail::JoinableToLane<A, B>
 KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> hypot(const A& a, const B& b) {

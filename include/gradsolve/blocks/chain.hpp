@@ -26,7 +26,8 @@
 ///       }
 ///     };
 ///
-/// forward  y = f(x; weights). T is double, float, a Pack, or a Dual of one of them.
+/// forward  y = f(x; weights). T is any number type of the library: double, float, a
+///          Pack, a part of a group's vector (Replicated), a dual of one of them.
 /// adjoint  gets x, y = f(x) and the cotangent ybar, which it may overwrite; sets
 ///          xbar = (df/dx)^T ybar  and adds  (df/dw)^T ybar  to weights_bar:
 ///            .add(k, v)           a number, weight k; or a Vector<T, M>, weights k to k + M - 1

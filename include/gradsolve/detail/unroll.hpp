@@ -57,7 +57,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr void call_each(std::integer_sequence<int, 
 
 /// Calls f(0), f(1), ... f(N-1), each index an Index<i>: a loop that is unrolled in the
 /// source. Write the loops of a right-hand side with it: g++ ignores `#pragma unroll`, and a loop
-/// that stays a loop keeps the state (and the tape of its derivative) in memory.
+/// that stays a loop keeps the state (and its derivatives) in memory.
 template <int N, class F>
 KOKKOS_FORCEINLINE_FUNCTION constexpr void static_for(F&& f) {
   detail::call_each(std::make_integer_sequence<int, N>{}, f);
