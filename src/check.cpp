@@ -2,8 +2,8 @@
 #include <gradsolve/detail/check.hpp>
 #include <gradsolve/options.hpp>
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace gradsolve::detail {
 
@@ -13,14 +13,26 @@ void refuse(const char* function, const std::string& argument, const std::string
                         ", expected " + expected);
 }
 
-std::string to_text(double value) {
+namespace {
+template <class S>
+std::string shortest_text(S value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
+}  // namespace
+
+std::string to_text(double value) { return shortest_text(value); }
+std::string to_text(float value) { return shortest_text(value); }
 
 std::string shape_text(std::size_t rows, std::size_t columns) {
   return "(" + std::to_string(rows) + ", " + std::to_string(columns) + ")";
+}
+
+void check_range(const char* function, int begin, int end, int size) {
+  if (begin < 0 || end < begin || end > size)
+    refuse(function, "[begin, end)",
+           "[" + std::to_string(begin) + ", " + std::to_string(end) + ")",
+           "trajectories of " + std::to_string(size) + ", from 0");
 }
 
 void check_options(const char* function, const Options& o, const char* method,

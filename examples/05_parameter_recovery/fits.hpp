@@ -74,7 +74,7 @@ void iterate(const Exec& exec, const F& system, gradsolve::Record<M, S, MemorySp
              const Sweep& sweep, Fits<S, MemorySpace>& fits) {
   gradsolve::Replay<S, MemorySpace> replay;
   for (int running = 1; running > 0 && fits.num_sweeps < options.max_sweeps; ++fits.num_sweeps) {
-    if (fits.num_sweeps > 0 && gradsolve::refresh(exec, system, ensemble, record, replay))
+    if (fits.num_sweeps > 0 && gradsolve::refresh(exec, system, record, ensemble, replay))
       ++fits.num_records;
     Kokkos::parallel_reduce("examples::iterate", Kokkos::RangePolicy<Exec>(exec, 0, record.size()),
                             sweep(), running);

@@ -36,7 +36,7 @@ struct Objective {
   double operator()(const double* p, double* gradient_at_p) {
     ++num_evaluations;
     Kokkos::deep_copy(params, Kokkos::View<const double*, Kokkos::HostSpace>(p, params.size()));
-    num_records += gradsolve::refresh(exec, LotkaVolterra{}, ensemble, record, replay);
+    num_records += gradsolve::refresh(exec, LotkaVolterra{}, record, ensemble, replay);
     gradsolve::gradient(exec, LotkaVolterra{}, record, ensemble, loss, gradient);
     const auto summed = on_host(gradient.params);  // (1, P)
     if (gradient_at_p != nullptr)

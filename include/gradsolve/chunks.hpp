@@ -23,6 +23,8 @@ struct ChunkedGradient {
   int left_out = 0;                            ///< As Gradient::left_out, of all chunks.
   int num_chunks = 0;
   int largest_chunk = 0;  ///< Trajectories.
+
+  detail::MovedFrom moved_from;  ///< Internal.
 };
 
 namespace detail {
@@ -59,6 +61,11 @@ struct ChunkLoss {
     return loss(t, u, p, SaveIndex{first + at.trajectory, at.save});
   }
 };
+template <class Exec, class S, class MemorySpace>
+constexpr void check_data_accessible(
+    const SavedLossSeed<ChunkLoss<LeastSquares<S, MemorySpace>>, S>& seed) {
+  check_data_accessible<Exec>(SavedLossSeed<LeastSquares<S, MemorySpace>, S>{seed.saves, {}});
+}
 template <class Loss>
 ChunkLoss<Loss> loss_of_chunk(const Loss& loss, int begin, int) {
   return {loss, begin};
@@ -120,7 +127,10 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
   static_assert(std::is_same_v<Scalar, typename Ensemble<States, Parameters>::Scalar>,
                 "results have the scalar type of the ensemble");
   check_accessible<Exec, typename ChunkedGradient<Scalar, MemorySpace>::Matrix>();
-  seed_of<F>("record_and_gradient_in_chunks", loss, ensemble);  // checks what each chunk cannot
+  const char* const name = "record_and_gradient_in_chunks";
+  check_solve<F, M, Exec>(name, system, ensemble, options);
+  seed_of<F>(name, loss, ensemble);  // checks what each chunk cannot
+  renew_if_moved_from(out);
   constexpr bool shared = Ensemble<States, Parameters>::shared_params;
   const int n = ensemble.size();
   resize(exec, out.loss, n, "gradsolve::ChunkedGradient::loss");
@@ -145,20 +155,21 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
   options.keep_states = false;  // the gradient replays: a chunk of more trajectories gains more
   Record<M, Scalar, typename Exec::memory_space> recorded;
   Gradient<Scalar, typename Exec::memory_space> gradients;
-  int size = Kokkos::min(n, pilot_chunk);
+  int most = n, size = Kokkos::min(n, pilot_chunk);  // `most`: that memory was seen to hold
   for (int begin = 0; begin < n;) {
     const int end = begin + Kokkos::min(size, n - begin);
     const auto chunk = ensemble.range(begin, end);
     recorded.mesh.planned = false;  // another chunk's steps say nothing
     try {
       record<Width>(exec, system, method, chunk, options, recorded);
+      check_states_budget(name, recorded.mesh, row_numbers<SystemOnT<Exec, M, F>>(recorded.mesh.width), budget, 2);
       gradient<Width>(exec, system, recorded, chunk, loss_of_chunk(loss, begin, end), gradients);
       exec.fence("gradsolve::record_and_gradient_in_chunks");
     } catch (const InvalidArgument&) {
       throw;
     } catch (const std::exception&) {  // out of memory
       if (size == 1) throw;
-      size = (end - begin + 1) / 2;
+      most = size = (end - begin + 1) / 2;
       recorded = {};
       gradients = {};
       continue;
@@ -186,7 +197,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
     exec.fence("gradsolve::record_and_gradient_in_chunks: for after_chunk");
     after_chunk(begin, n);
     const double room = double(budget) / bytes_a_trajectory<F>(recorded);
-    size = static_cast<int>(Kokkos::clamp(0.9 * room, 1.0, double(n)));
+    size = static_cast<int>(Kokkos::clamp(0.9 * room, 1.0, double(most)));
   }
   exec.fence("gradsolve::record_and_gradient_in_chunks: the workspace goes");
 }

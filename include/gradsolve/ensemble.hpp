@@ -59,8 +59,10 @@ class Ensemble {
   detail::PerTrajectory<Scalar> t0() const { return t0_.kernel; }
   detail::PerTrajectory<Scalar> t1() const { return t1_.kernel; }
 
-  /// The trajectories [begin, end) as an ensemble of their own, on the same memory.
+  /// The trajectories [begin, end) as an ensemble of their own, on the same memory. Throws
+  /// InvalidArgument where there are none such.
   auto range(int begin, int end) const {
+    detail::check_range("Ensemble::range", begin, end, size());
     const auto rows = Kokkos::make_pair(begin, end);
     const auto states = Kokkos::subview(states_, rows, Kokkos::ALL);
     const auto params = [&] {

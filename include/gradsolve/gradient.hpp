@@ -73,6 +73,8 @@ void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
   Kokkos::Profiling::ScopedRegion region("gradsolve::vjp");
   static_assert(Cotangent::rank() == 2, "cotangents are a View of rank 2: (n, N)");
   const auto sweep = reverse_sweep<false, Width>("vjp", exec, system, record, ensemble);
+  if (cotangents.data() == nullptr && record.size() > 0)
+    refuse("vjp", "cotangents", "a View without memory", shape_text(record.size(), F::num_states));
   check_shape<Exec, Scalar>("vjp", "cotangents", cotangents, record.size(), F::num_states);
   sweep.run(CotangentSeed<Scalar>{strided_const(cotangents)}, false, out);
 }
@@ -126,11 +128,12 @@ void record_and_gradient(const Exec& exec, const F& system, M method,
                          const Loss& loss, Record<M, Scalar, MemorySpace>& record_out,
                          Gradient<Scalar, MemorySpace>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::record_and_gradient");
+  const auto seed = detail::seed_of<F>("record_and_gradient", loss, ensemble);
   options.keep_states = true;
   record<Width>(exec, system, method, ensemble, options, record_out);
   detail::reverse_sweep<false, Width>("record_and_gradient", exec, system, record_out, ensemble)
       .on_kept_states()
-      .run(detail::seed_of<F>("record_and_gradient", loss, ensemble), true, out);
+      .run(seed, true, out);
 }
 
 }  // namespace gradsolve

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <gradsolve/detail/moved_from.hpp>
 #include <gradsolve/mesh/checkpoints.hpp>
 #include <gradsolve/mesh/move.hpp>
 
@@ -39,6 +40,7 @@ struct Gradient {
     Numbers buffer;                                        // states of the slices in flight
     Kokkos::View<detail::Segment*, MemorySpace> segments;  // schedule of checkpoints,
     int places = 0;                                        // for as many at a time
+    std::size_t room = 0;  // bytes that memory had for `buffer` when it ran out; 0: it never did
     Matrix params_each;                                    // (n, P) before they are summed
     Matrix product_each;                                   // likewise, of a Hessian-vector product
     Matrix partial;                                        // partial sums
@@ -48,6 +50,7 @@ struct Gradient {
     Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object
     std::shared_ptr<unsigned> taken_before;     // their number before the next one; with `taken`
   } workspace;
+  detail::MovedFrom moved_from;  ///< Internal.
 };
 
 }  // namespace gradsolve

@@ -4,6 +4,7 @@
 #include <gradsolve/detail/sweep.hpp>
 #include <gradsolve/kernels/record_kernel.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace gradsolve {
@@ -14,10 +15,11 @@ namespace detail {
 void check_options(const char* function, const Options& options, const char* method,
                    bool has_error_estimate);
 
-/// Copies of a result share its memory; one that is written anew leaves it to the others.
+/// Copies of a result share its memory; one that is written anew leaves it to the others. So does
+/// one that was moved from.
 template <class Result>
 void leave_copies(Result& out) {
-  if (out.mesh.order.use_count() > 1) out = Result{};
+  if (out.moved_from || out.mesh.order.use_count() > 1) out = Result{};
 }
 
 /// Allocates the arrays of an outcome of n trajectories.
@@ -44,17 +46,14 @@ void slice_in_order(const Exec& exec, Mesh<S, MemorySpace>& mesh, int n, int wid
       KOKKOS_LAMBDA(int i) { order(i) = i < n ? i : -1; });
 }
 
-/// Allocates the arrays of a mesh of n trajectories. True where it is already laid out for n
-/// trajectories in slices of `width`, and its plan can serve again.
+/// Allocates the arrays of a mesh of n trajectories in slices of `width`.
 template <class Exec, class S, class MemorySpace>
-bool prepare_mesh(const Exec& exec, Mesh<S, MemorySpace>& mesh, int n, int width) {
-  if (mesh.planned && mesh.num_trajectories == n && mesh.width == width) return true;
+void prepare_mesh(const Exec& exec, Mesh<S, MemorySpace>& mesh, int n, int width) {
   slice_in_order(exec, mesh, n, width);
   resize(exec, mesh.first_row, std::size_t(mesh.num_slices) + 1, "gradsolve::Mesh::first_row");
   resize(exec, mesh.num_rows, mesh.num_slices, "gradsolve::Mesh::num_rows");
   resize(exec, mesh.t0, n, "gradsolve::Mesh::t0");
   resize(exec, mesh.t1, n, "gradsolve::Mesh::t1");
-  return false;
 }
 
 /// What every adaptive solve asks of its arguments.
@@ -67,6 +66,9 @@ void check_solve(const char* function, const F& system,
   check_ensemble<F, Exec>(function, ensemble);
   check_weights<Exec>(function, system);
   check_options(function, options, M::name, M::error_order > 0);
+  using S = typename Ensemble<States, Parameters>::Scalar;
+  require(S(options.rtol) > 0 || S(options.atol) > 0, function, "options.atol", options.atol,
+          "> 0 in the ensemble's number type, where rtol is 0 there");
 }
 
 template <int Width, class Exec, class F, class M, class States, class Parameters, class Scalar,
@@ -77,13 +79,16 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
   using L = LaneOf<F, Exec, Scalar, Width>;
   using System = SystemOnT<Exec, M, F>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::record");
-  check_solve<F, M, Exec>("record", system, ensemble, options);
 
   const int n = ensemble.size();
+  constexpr int width = slice_width<Exec, L, F, M>;
+  // Not whole until the end: memory may run out.
+  const bool was_planned = std::exchange(out.mesh.planned, false);
+  const bool planned =
+      was_planned && out.mesh.num_trajectories == n && out.mesh.width == width;
   leave_to(ensemble, out.states);  // a next leg from where the last one ended
   prepare_outcome(exec, out, n, F::num_states);
-  const bool planned = prepare_mesh(exec, out.mesh, n, slice_width<Exec, L, F, M>);
-  out.mesh.planned = false;  // until the record is whole: memory may run out
+  if (!planned) prepare_mesh(exec, out.mesh, n, width);
   if (out.overflow.data() == nullptr)
     out.overflow = Kokkos::View<int, Kokkos::SharedHostPinnedSpace>(
         Kokkos::view_alloc(Kokkos::WithoutInitializing, "gradsolve::Record::overflow"));
@@ -128,6 +133,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
   if (out.overflow() != 0) {  // the counts are right; only their place was too small
     lay_out(0.125);
     solve(true, "gradsolve::record");
+    exec.fence("gradsolve::record");
   }
   out.mesh.planned = true;
 }
@@ -156,6 +162,7 @@ template <int Width = 0, class Exec, class F, class M, class States, class Param
           class Scalar = typename States::non_const_value_type>
 void record(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
             const Options& options, Record<M, Scalar, typename Exec::memory_space>& out) {
+  detail::check_solve<F, M, Exec>("record", system, ensemble, options);
   detail::leave_copies(out);
   out.saved = {};
   detail::record_with<Width>(exec, system, ensemble, options, detail::NoSaves{}, out);
@@ -169,6 +176,7 @@ void record(const Exec& exec, const F& system, M, const Ensemble<States, Paramet
             const SaveTimes<Scalar, MemorySpace>& times, const Options& options,
             Record<M, Scalar, typename Exec::memory_space>& out) {
   using namespace detail;
+  check_solve<F, M, Exec>("record", system, ensemble, options);
   check_saves("record", times, ensemble);
   leave_copies(out);
   leave_to(ensemble, out.saved);
@@ -221,22 +229,24 @@ std::vector<S> step_ends(const Exec& exec, const Record<M, S, MemorySpace>& reco
   if (trajectory < 0 || trajectory >= record.size())
     detail::refuse("step_ends", "trajectory", std::to_string(trajectory),
                    "one of " + std::to_string(record.size()) + ", from 0");
+  detail::check_complete("step_ends", record);
   const auto& mesh = record.mesh;
-  auto copy = [&](const auto& view) {
-    auto host = Kokkos::create_mirror(Kokkos::HostSpace(), view);
-    Kokkos::deep_copy(exec, host, view);
+  const auto copy = [&](const auto& view, std::int64_t begin, std::int64_t end) {
+    const auto part = Kokkos::subview(view, Kokkos::make_pair(begin, end));
+    auto host = Kokkos::create_mirror(Kokkos::HostSpace(), part);
+    Kokkos::deep_copy(exec, host, part);
     exec.fence("gradsolve::step_ends");
     return host;
   };
-  const auto order = copy(mesh.order);
-  const auto first_row = copy(mesh.first_row);
-  const auto num_steps = copy(record.num_steps);
-  const auto ends = copy(mesh.ends);
+  const auto order = copy(mesh.order, 0, mesh.order.extent(0));
   int lane = 0;
   while (order(lane) != trajectory) ++lane;
-  std::vector<S> times(num_steps(trajectory));
+  const int slice = lane / mesh.width;
+  const auto rows = copy(mesh.first_row, slice, slice + 2);
+  const auto ends = copy(mesh.ends, rows(0) * mesh.width, rows(1) * mesh.width);
+  std::vector<S> times(copy(record.num_steps, trajectory, trajectory + 1)(0));
   for (std::size_t i = 0; i < times.size(); ++i)
-    times[i] = ends((first_row(lane / mesh.width) + i) * mesh.width + lane % mesh.width);
+    times[i] = ends(i * mesh.width + lane % mesh.width);
   return times;
 }
 

@@ -20,6 +20,7 @@ struct Replay {
   Kokkos::View<Scalar*, MemorySpace> error_ratio;
 
   detail::MovedMesh<Scalar, MemorySpace> moved;  ///< Workspace.
+  detail::MovedFrom moved_from;                  ///< Internal.
 };
 
 namespace detail {
@@ -31,7 +32,6 @@ void replay_with(const Exec& exec, const F& system, const Record<M, Scalar, Memo
                  Replay<Scalar, MemorySpace>& out) {
   using L = LaneOf<F, Exec, Scalar, Width>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::replay");
-  check_record<Exec, L, M>("replay", system, record, ensemble);
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Replay::states");
   if (record.size() == 0) return;
   const ReplayKernel<M, SystemOnT<Exec, M, F>, L, Saves> kernel{
@@ -56,8 +56,11 @@ template <int Width = 0, class Exec, class F, class M, class Scalar, class Memor
           class States, class Parameters>
 void replay(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
             const Ensemble<States, Parameters>& ensemble, Replay<Scalar, MemorySpace>& out) {
+  using namespace detail;
+  check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("replay", system, record, ensemble);
+  renew_if_moved_from(out);
   out.saved = {};
-  detail::replay_with<Width>(exec, system, record, ensemble, detail::NoSaves{}, out);
+  replay_with<Width>(exec, system, record, ensemble, NoSaves{}, out);
 }
 
 /// The same, with the states at save times in Replay::saved.
@@ -67,7 +70,9 @@ void replay(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpa
             const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, TimesSpace>& times,
             Replay<Scalar, MemorySpace>& out) {
   using namespace detail;
+  check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("replay", system, record, ensemble);
   check_saves("replay", times, ensemble);
+  renew_if_moved_from(out);
   resize_saves(exec, out.saved, ensemble.size(), times.size(), F::num_states,
                "gradsolve::Replay::saved");
   const SavesTo<StateSink<Scalar>> saves{times.access(), {strided(out.saved)}};
@@ -107,6 +112,7 @@ void replay_with_error_ratio(const Exec& exec, const F& system,
   static_assert(M::error_order > 0, "the method has no error estimate");
   Kokkos::Profiling::ScopedRegion region("gradsolve::replay_with_error_ratio");
   check_record<Exec, L, M>("replay_with_error_ratio", system, record, ensemble);
+  renew_if_moved_from(out);
   const int n = record.size();
   resize_rows(exec, out.states, n, F::num_states, "gradsolve::Replay::states");
   resize(exec, out.error_ratio, n, "gradsolve::Replay::error_ratio");

@@ -30,10 +30,10 @@ void hessian_product(const Exec& exec, const F& system,
                      HessianProduct<Scalar, MemorySpace>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::hessian_product");
+  const auto sweep = reverse_sweep<false, Width>("hessian_product", exec, system, record, ensemble);
   check_direction<Exec>("hessian_product", "du0", du0, ensemble.states());
   check_direction<Exec>("hessian_product", "dparams", dparams, ensemble.params());
-  reverse_sweep<false, Width>("hessian_product", exec, system, record, ensemble)
-      .run(seed_of<F>("hessian_product", loss, ensemble),
+  sweep.run(seed_of<F>("hessian_product", loss, ensemble),
            Direction<Scalar>{strided_const(du0), strided_const(dparams)}, out.gradient, out.u0,
            out.params);
 }
@@ -58,6 +58,9 @@ template <int Width = 0, class Exec, class F, class M, class Scalar, class Memor
 Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> hessian(
     const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
     const Ensemble<States, Parameters>& ensemble, const Loss& loss) {
+  using L = detail::LaneOf<F, Exec, Scalar, Width>;
+  detail::check_record<Exec, L, M>("hessian", system, record, ensemble);
+  detail::seed_of<F>("hessian", loss, ensemble);  // checks it
   constexpr int P = F::num_params;
   constexpr bool shared = Ensemble<States, Parameters>::shared_params;
   const int rows = shared ? 1 : record.size();
@@ -123,6 +126,8 @@ void gauss_newton_product(
     const Ensemble<States, Parameters>& ensemble,
     const LossAtSaves<LeastSquares<Scalar, DataSpace>, Scalar, TimesSpace>& loss,
     const DStates& du0, const DParameters& dparams, GaussNewtonProduct<Scalar, MemorySpace>& out) {
+  static_assert(Kokkos::SpaceAccessibility<Exec, DataSpace>::accessible,
+                "data that a sweep reads must be accessible from its execution space");
   Kokkos::Profiling::ScopedRegion region("gradsolve::gauss_newton_product");
   detail::check_data("gauss_newton_product", loss.loss, ensemble.size(), loss.times.size(),
                      F::num_states);

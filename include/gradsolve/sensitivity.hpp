@@ -6,6 +6,7 @@
 #include <gradsolve/record_data.hpp>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 /// Forward derivatives along a recorded mesh: exact tangents of the replay, equal to the adjoint's
@@ -20,6 +21,7 @@ struct Tangent {
   Kokkos::View<Scalar***, Kokkos::LayoutLeft, MemorySpace> saved, saved_tangents;
 
   detail::MovedMesh<Scalar, MemorySpace> moved;  ///< Workspace.
+  detail::MovedFrom moved_from;                  ///< Internal.
 };
 
 /// What sensitivity() leaves: the states and their derivatives with respect to C variables.
@@ -34,6 +36,7 @@ struct Sensitivity {
   Kokkos::View<int*, MemorySpace> variable;  ///< Workspace: (C) the variables on the device.
   std::shared_ptr<std::vector<int>> variable_host = std::make_shared<std::vector<int>>();
   detail::MovedMesh<Scalar, MemorySpace> moved;
+  detail::MovedFrom moved_from;
 };
 
 /// The variables that sensitivities are taken of, by their numbers; empty and empty: all.
@@ -44,7 +47,7 @@ struct Variables {
 namespace detail {
 
 /// Directions that one pass of sensitivity() carries along. More of them share the values, and need
-/// more registers: two is the best of 1, 2, 4 on a GPU (docs/forward-or-reverse.md).
+/// more registers: two is the best of 1, 2, 4 on a GPU (docs/design/derivatives.md).
 inline constexpr int directions_at_once = 2;
 
 /// Where tangents go: into a View (n, N), (n, N, C), (n, saves, N) or (n, saves, N, C).
@@ -91,14 +94,22 @@ void jvp_with(const Exec& exec, const F& system, const Record<M, Scalar, MemoryS
               const Ensemble<States, Parameters>& ensemble, const Saves& saves, const DStates& du0,
               const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::jvp");
-  check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("jvp", system, record, ensemble);
-  check_direction<Exec>("jvp", "du0", du0, ensemble.states());
-  check_direction<Exec>("jvp", "dparams", dparams, ensemble.params());
   resize_rows(exec, out.states, record.size(), F::num_states, "gradsolve::Tangent::states");
   resize_rows(exec, out.tangents, record.size(), F::num_states, "gradsolve::Tangent::tangents");
   const GivenDirection<Scalar> direction{{strided_const(du0), strided_const(dparams)}};
   tangent_sweep<Width>("gradsolve::jvp", exec, system, record, ensemble, direction, out.states,
                        tangent_sink<false>(out.tangents), saves, out.moved);
+}
+
+/// The checks of jvp().
+template <int Width, class Exec, class F, class M, class Scalar, class MemorySpace, class States,
+          class Parameters, class DStates, class DParameters>
+void check_jvp(const F& system, const Record<M, Scalar, MemorySpace>& record,
+               const Ensemble<States, Parameters>& ensemble, const DStates& du0,
+               const DParameters& dparams) {
+  check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("jvp", system, record, ensemble);
+  check_direction<Exec>("jvp", "du0", du0, ensemble.states());
+  check_direction<Exec>("jvp", "dparams", dparams, ensemble.params());
 }
 
 /// Checks the variables and puts them on the device: u0 by their number, params after them.
@@ -119,15 +130,16 @@ void place_variables(const Exec& exec, const Variables& chosen,
   add(chosen.params, P, N, "params");
   if (all.empty())
     for (int i = 0; i < N + P; ++i) all.push_back(i);
-  if (out.variable_host != nullptr && all == *out.variable_host) return;  // null: moved from
+  if (out.variable_host != nullptr && all == *out.variable_host) return;
   exec.fence("gradsolve::sensitivity: the variables may be in use");
   // A copy of this object keeps its own variables.
   out.variable = {};
+  out.variable_host = nullptr;  // until they are there
   resize(exec, out.variable, all.size(), "gradsolve::Sensitivity::variable");
-  out.variable_host = std::make_shared<std::vector<int>>(all);
-  const Kokkos::View<const int*, Kokkos::HostSpace> host(out.variable_host->data(), all.size());
+  const Kokkos::View<const int*, Kokkos::HostSpace> host(all.data(), all.size());
   Kokkos::deep_copy(exec, out.variable, host);
   exec.fence("gradsolve::sensitivity: the variables are the host's");
+  out.variable_host = std::make_shared<std::vector<int>>(std::move(all));
 }
 
 template <int Width, class Exec, class F, class M, class Scalar, class MemorySpace, class States,
@@ -157,6 +169,8 @@ template <int Width = 0, class Exec, class F, class M, class Scalar, class Memor
 void jvp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
          const Ensemble<States, Parameters>& ensemble, const DStates& du0,
          const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
+  detail::check_jvp<Width, Exec>(system, record, ensemble, du0, dparams);
+  detail::renew_if_moved_from(out);
   out.saved = out.saved_tangents = {};
   detail::jvp_with<Width>(exec, system, record, ensemble, detail::NoSaves{}, du0, dparams, out);
 }
@@ -169,7 +183,9 @@ void jvp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
          const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, TimesSpace>& times,
          const DStates& du0, const DParameters& dparams, Tangent<Scalar, MemorySpace>& out) {
   using namespace detail;
+  check_jvp<Width, Exec>(system, record, ensemble, du0, dparams);
   check_saves("jvp", times, ensemble);
+  renew_if_moved_from(out);
   resize_saves(exec, out.saved, ensemble.size(), times.size(), F::num_states,
                "gradsolve::Tangent::saved");
   resize_saves(exec, out.saved_tangents, ensemble.size(), times.size(), F::num_states,
@@ -208,6 +224,7 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::sensitivity");
   check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("sensitivity", system, record, ensemble);
+  renew_if_moved_from(out);
   place_variables<F>(exec, variables, out);
   out.saved = {};
   out.saved_sensitivities = {};
@@ -225,8 +242,15 @@ void sensitivity(const Exec& exec, const F& system, const Record<M, Scalar, Memo
   Kokkos::Profiling::ScopedRegion region("gradsolve::sensitivity");
   check_record<Exec, LaneOf<F, Exec, Scalar, Width>, M>("sensitivity", system, record, ensemble);
   check_saves("sensitivity", times, ensemble);
+  const std::size_t n = record.size(), k = times.size();
+  if (n * k * F::num_states > 0xffffffffu)  // a stride is 32-bit (strided.hpp)
+    refuse("sensitivity", "times",
+           std::to_string(k) + " saves of " + std::to_string(n) + " trajectories of " +
+               std::to_string(F::num_states) + " states",
+           "at most 4294967295 numbers in all");
+  renew_if_moved_from(out);
   place_variables<F>(exec, variables, out);
-  const std::size_t n = record.size(), k = times.size(), C = out.variable.extent(0);
+  const std::size_t C = out.variable.extent(0);
   leave_to(ensemble, out.saved);
   resize_saves(exec, out.saved, record.size(), times.size(), F::num_states,
                "gradsolve::Sensitivity::saved");

@@ -5,7 +5,7 @@
 
 namespace gradsolve {
 
-/// What solve() leaves. `out` of one call goes into the next one: see there.
+/// What solve() leaves. `out` of one call goes into the next one: see there. A handle, as a Record.
 template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
 struct Solved : Outcome<Scalar, MemorySpace> {
   Mesh<Scalar, MemorySpace> mesh;  ///< Internal: the order of the trajectories, no steps.
@@ -36,7 +36,6 @@ void solve_with(const Exec& exec, const F& system, const Ensemble<States, Parame
   using L = LaneOf<F, Exec, Scalar, Width>;
   using System = SystemOnT<Exec, M, F>;
   Kokkos::Profiling::ScopedRegion region("gradsolve::solve");
-  check_solve<F, M, Exec>("solve", system, ensemble, options);
   const int n = ensemble.size();
   const bool fixed = M::error_order == 0 || options.is_fixed();
   if (n > 0) arrange(exec, out, n, slice_width<Exec, L, F, M>, options.sort && !fixed);
@@ -74,6 +73,7 @@ template <int Width = 0, class Exec, class F, class M, class States, class Param
           class Scalar = typename States::non_const_value_type>
 void solve(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
            const Options& options, Solved<Scalar, typename Exec::memory_space>& out) {
+  detail::check_solve<F, M, Exec>("solve", system, ensemble, options);
   detail::leave_copies(out);
   out.saved = {};
   detail::solve_with<Width, M>(exec, system, ensemble, options, detail::NoSaves{}, out);
@@ -86,6 +86,7 @@ void solve(const Exec& exec, const F& system, M, const Ensemble<States, Paramete
            const SaveTimes<Scalar, MemorySpace>& times, const Options& options,
            Solved<Scalar, typename Exec::memory_space>& out) {
   using namespace detail;
+  check_solve<F, M, Exec>("solve", system, ensemble, options);
   check_saves("solve", times, ensemble);
   leave_copies(out);
   resize_saves(exec, out.saved, ensemble.size(), times.size(), F::num_states,

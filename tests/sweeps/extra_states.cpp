@@ -231,7 +231,7 @@ TEST(Refresh, RecordsAgainAsItIsTold) {
     moved.params = matrix<double>(n, 1, [&](int i, int) { return factor * params(i, 0); });
     Replay<double, Memory> replayed;
     const auto there = moved.ensemble(0.0, 4.0);
-    const bool did = refresh(Exec(), VanDerPol{}, there, recorded, replayed);
+    const bool did = refresh(Exec(), VanDerPol{}, recorded, there, replayed);
     const auto fresh = record(Exec(), VanDerPol{}, Tsit5{}, there);
     EXPECT_EQ(did, bool(same_bits_everywhere(fresh.states, recorded.states)));
     return did;
@@ -249,15 +249,32 @@ TEST(Refresh, SeesASpanThatHasOpened_AndFixedStepsDoNotAge) {
   Options options{.rerecord = Rerecord::when_stale};
   auto recorded = record(Exec(), VanDerPol{}, Tsit5{}, inputs.ensemble(0.0, t1), options);
   Replay<double, Memory> replayed;
-  EXPECT_FALSE(refresh(Exec(), VanDerPol{}, inputs.ensemble(0.0, t1), recorded, replayed));
-  EXPECT_TRUE(refresh(Exec(), VanDerPol{}, inputs.ensemble(0.0, later), recorded, replayed));
+  EXPECT_FALSE(refresh(Exec(), VanDerPol{}, recorded, inputs.ensemble(0.0, t1), replayed));
+  EXPECT_TRUE(refresh(Exec(), VanDerPol{}, recorded, inputs.ensemble(0.0, later), replayed));
   EXPECT_GT(on_host(recorded.num_steps)(1), 0);
 
   options.fixed_steps = 2;  // far from the tolerances, which do not steer them
   const auto ensemble = inputs.ensemble(0.0, 1.0);
   recorded = record(Exec(), VanDerPol{}, Tsit5{}, ensemble, options);
-  EXPECT_FALSE(refresh(Exec(), VanDerPol{}, ensemble, recorded, replayed));
+  EXPECT_FALSE(refresh(Exec(), VanDerPol{}, recorded, ensemble, replayed));
   EXPECT_GT(on_host(replayed.error_ratio)(0), options.stale_ratio);
+}
+
+TEST(Refresh, OfAMethodWithoutAnErrorEstimate_SeesWhatDidNotComeThrough_AndSpansThatHaveOpened) {
+  auto inputs = van_der_pol(3);
+  const auto t1 = column(std::vector<double>{1, 0, 1}),
+             later = column(std::vector<double>{1, 1, 1});
+  const auto at = [&](int i) { return Kokkos::subview(inputs.params, i, 0); };
+  Kokkos::deep_copy(at(2), Kokkos::Experimental::quiet_NaN_v<double>);
+  auto recorded = record(Exec(), VanDerPol{}, RK4{}, inputs.ensemble(0.0, t1), {.fixed_steps = 5});
+  Replay<double, Memory> replayed;
+  EXPECT_EQ(on_host(recorded.status)(2), Status::bad_input);
+  Kokkos::deep_copy(at(2), 1.0);
+  EXPECT_TRUE(refresh(Exec(), VanDerPol{}, recorded, inputs.ensemble(0.0, t1), replayed));
+  EXPECT_EQ(on_host(recorded.status)(2), Status::success);
+  EXPECT_FALSE(refresh(Exec(), VanDerPol{}, recorded, inputs.ensemble(0.0, t1), replayed));
+  EXPECT_TRUE(refresh(Exec(), VanDerPol{}, recorded, inputs.ensemble(0.0, later), replayed));
+  EXPECT_EQ(on_host(recorded.num_steps)(1), 5);
 }
 
 }  // namespace

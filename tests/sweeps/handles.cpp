@@ -73,24 +73,90 @@ TEST(Handles, OfARecord_KeepWhatTheyHave_WhenACopyIsRecordedIntoAgain) {
   EXPECT_TRUE(same_bits_everywhere(kept.states, first.states));
 }
 
+/// Sweeps into what was moved from write nothing where it went.
 TEST(Handles, MovedFrom_AreAsNew) {
-  const auto inputs = lotka_volterra(n);
-  const auto ensemble = inputs.ensemble(0.0, 1.0);
-  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options);
-  auto out = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
-  const auto expected = std::move(out);
-  gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{}, out);
-  EXPECT_TRUE(same_bits_everywhere(out.u0, expected.u0));
-
-  Sensitivity<double, Memory> forward;
-  sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {}, forward);
-  const auto expected_forward = std::move(forward);
-  sensitivity(Exec(), LotkaVolterra{}, recorded, ensemble, {}, forward);
-  EXPECT_TRUE(same_bits_everywhere(forward.sensitivities, expected_forward.sensitivities));
+  const auto inputs = lotka_volterra(n), others = lotka_volterra(n);
+  Kokkos::deep_copy(others.u0, 0.7);
+  const auto ensemble = inputs.ensemble(0.0, 1.0), other = others.ensemble(0.0, 1.0);
+  const Exec exec;
+  const LotkaVolterra system;
+  auto recorded = record(exec, system, Tsit5{}, ensemble, options);
+  const auto expect_renewed = [&](const char* what, auto&& sweep, auto&& numbers) {
+    std::remove_cvref_t<decltype(sweep(ensemble))> out = sweep(ensemble), before = sweep(ensemble);
+    auto best = std::move(out);
+    sweep(other, &out);
+    EXPECT_TRUE(same_bits_everywhere(numbers(best), numbers(before))) << what;
+    EXPECT_TRUE(same_bits_everywhere(numbers(out), numbers(sweep(other)))) << what;
+  };
+  const auto states = [](const auto& out) { return out.states; };
+  const auto into = [](auto out, auto&& call) {  // out: a pointer, or null
+    using Out = std::remove_pointer_t<decltype(out)>;
+    Out fresh;
+    call(out == nullptr ? fresh : *out);
+    return fresh;
+  };
+  expect_renewed(
+      "record",
+      [&](const auto& e, Record<Tsit5>* out = nullptr) {
+        return into(out, [&](auto& o) { record(exec, system, Tsit5{}, e, options, o); });
+      },
+      states);
+  expect_renewed(
+      "solve",
+      [&](const auto& e, Solved<>* out = nullptr) {
+        return into(out, [&](auto& o) { solve(exec, system, Tsit5{}, e, options, o); });
+      },
+      states);
+  expect_renewed(
+      "replay",
+      [&](const auto& e, Replay<>* out = nullptr) {
+        return into(out, [&](auto& o) { replay(exec, system, recorded, e, o); });
+      },
+      states);
+  expect_renewed(
+      "gradient",
+      [&](const auto& e, Gradient<>* out = nullptr) {
+        return into(out, [&](auto& o) { gradient(exec, system, recorded, e, SquaredNorm{}, o); });
+      },
+      [](const auto& out) { return out.u0; });
+  expect_renewed(
+      "sensitivity",
+      [&](const auto& e, Sensitivity<>* out = nullptr) {
+        return into(out, [&](auto& o) { sensitivity(exec, system, recorded, e, {}, o); });
+      },
+      [](const auto& out) { return out.sensitivities; });
 
   const auto first = std::move(recorded);
-  record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options, recorded);
-  EXPECT_TRUE(same_bits_everywhere(recorded.states, first.states));
+  EXPECT_THROW(gradient(exec, system, recorded, ensemble, SquaredNorm{}), InvalidArgument);
+  EXPECT_THROW(step_ends(exec, recorded, 0), InvalidArgument);
+}
+
+TEST(Handles, KeepWhatTheyHave_WhereAnArgumentIsRefused) {
+  const auto inputs = lotka_volterra(5);
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  const auto times = save_times(Exec(), ensemble, std::vector{0.5});
+  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, times, options);
+  const auto copy = recorded;
+  EXPECT_THROW(record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = -1}, recorded),
+               InvalidArgument);
+  EXPECT_EQ(recorded.states.data(), copy.states.data());
+  EXPECT_EQ(recorded.saved.data(), copy.saved.data());
+  auto solved = solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, times, options);
+  EXPECT_THROW(solve(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = -1}, solved),
+               InvalidArgument);
+  EXPECT_EQ(solved.saved.extent(0), 5u);
+  auto replayed = replay(Exec(), LotkaVolterra{}, recorded, ensemble, times);
+  const auto wrong = lotka_volterra(4);
+  EXPECT_THROW(replay(Exec(), LotkaVolterra{}, recorded, wrong.ensemble(0.0, 1.0), replayed),
+               InvalidArgument);
+  EXPECT_EQ(replayed.saved.extent(0), 5u);
+  // Before it records: the save times are those of another ensemble.
+  const auto elsewhere = save_times(Exec(), wrong.ensemble(0.0, 1.0), std::vector{0.5});
+  Gradient<> out;
+  EXPECT_THROW(record_and_gradient(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, options,
+                                   at_saves(elsewhere, WeightedSaves{}), recorded, out),
+               InvalidArgument);
+  EXPECT_EQ(recorded.saved.data(), copy.saved.data());
 }
 
 /// Its passes all start from the ensemble's states.
@@ -118,14 +184,34 @@ TEST(Handles, OfARecordThatFailed_AreRefused) {
                InvalidArgument);
 }
 
-TEST(Solve, NamesItselfInAComplaint) {
-  const auto inputs = lotka_volterra(3);
-  try {
-    solve(Exec(), LotkaVolterra{}, Tsit5{}, inputs.ensemble(0.0, 1.0), {.rtol = -1});
-    FAIL();
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ(std::string(error.what()).rfind("gradsolve::solve: options.rtol is -1", 0), 0u);
+/// A product of its own for numbers alone, that of another function: wherever it is not asked, the
+/// gradient is another.
+struct OwnProduct {
+  static constexpr int num_states = 1, num_params = 1;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 1> operator()(const T&, const State<T, 1>&,
+                                                     const Params<T, 1>& p) const {
+    return {p[0]};
   }
+  KOKKOS_FUNCTION Cotangents<double, 1, 1> vjp(double, const State<double, 1>&,
+                                               const Params<double, 1>&,
+                                               const State<double, 1>& w) const {
+    return {{0.0}, {2 * w[0]}, 0.0};
+  }
+};
+struct FirstState {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(const State<T, 1>& u) const {
+    return u[0];
+  }
+};
+TEST(OwnProducts, OfNumbersAloneAreAskedEverywhere) {
+  const Inputs<double> inputs{matrix<double>(20, 1, [](int, int) { return 0.0; }),
+                              matrix<double>(20, 1, [](int i, int) { return i; })};
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  const auto recorded = record(Exec(), OwnProduct{}, Tsit5{}, ensemble, options);
+  const auto out = gradient(Exec(), OwnProduct{}, recorded, ensemble, FirstState{});
+  for (int i = 0; i < 20; ++i) EXPECT_NEAR(on_host(out.params)(i, 0), 2, 1e-14) << i;
 }
 
 /// Where no trajectory takes a step there is nothing to go back over.

@@ -172,5 +172,67 @@ TEST(Directions, OfAnotherShapeAreRefused) {
                  "(5, 3)", "(5, 2)");
 }
 
+/// The message of what `call` throws.
+template <class Call>
+std::string complaint(Call&& call) {
+  try {
+    call();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Complaints, NameTheFunctionThatWasCalled_AndTheNumberAsItIs) {
+  const auto inputs = lotka_volterra(3), wrong = lotka_volterra(4);
+  const auto ensemble = inputs.ensemble(0.0, 0.3);
+  const LotkaVolterra system;
+  const auto recorded = record(Exec(), system, Tsit5{}, ensemble);
+  EXPECT_EQ(complaint([&] { solve(Exec(), system, Tsit5{}, ensemble, {.rtol = -1}); }),
+            "gradsolve::solve: options.rtol is -1, expected a number >= 0");
+  EXPECT_EQ(complaint([&] { save_times(Exec(), ensemble, std::vector{3 * 0.1}); }),
+            "gradsolve::save_times: times is save 0 of trajectory 0 at 0.30000000000000004, "
+            "expected a time within its span, 0 to 0.3");
+  EXPECT_EQ(
+      complaint([&] { hessian(Exec(), system, recorded, wrong.ensemble(0.0, 0.3), SquaredNorm{}); }),
+      "gradsolve::hessian: ensemble is 4 trajectories, expected 3, as many as were recorded");
+  const Kokkos::View<double**, Kokkos::LayoutLeft, Memory> none;
+  EXPECT_EQ(complaint([&] { vjp(Exec(), system, recorded, ensemble, none); }),
+            "gradsolve::vjp: cotangents is a View without memory, expected (3, 2)");
+  EXPECT_EQ(complaint([&] { ensemble.range(1, 4); }),
+            "gradsolve::Ensemble::range: [begin, end) is [1, 4), expected trajectories of 3, from 0");
+  const auto times = save_times(Exec(), ensemble, std::vector{0.1});
+  EXPECT_EQ(
+      complaint([&] { times.range(2, 1); }),
+      "gradsolve::SaveTimes::range: [begin, end) is [2, 1), expected trajectories of 3, from 0");
+}
+
+/// The budget of chunks is the user's, and the one that is told serves.
+TEST(Complaints, OfChunksTellABudgetThatServes) {
+  const auto inputs = lotka_volterra(3);
+  const auto ensemble = inputs.ensemble(0.0, 4.0);
+  ChunkedGradient<> out;
+  const auto in_chunks = [&](std::size_t budget) {
+    record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{}, ensemble,
+                                  {.memory_budget = budget}, SquaredNorm{}, out);
+  };
+  const std::string what = complaint([&] { in_chunks(64); }), least = "expected at least ";
+  EXPECT_EQ(what.rfind("gradsolve::record_and_gradient_in_chunks: options.memory_budget is 64 bytes", 0),
+            0u)
+      << what;
+  const std::size_t enough = std::stoull(what.substr(what.find(least) + least.size()));
+  in_chunks(enough);
+  EXPECT_TRUE(finite_everywhere(out.u0));
+  EXPECT_THROW(in_chunks(enough - 2), InvalidArgument);
+}
+
+/// Tolerances that are zero in float32.
+TEST(Complaints, OfTolerancesThatVanishInTheNumberType) {
+  const Kokkos::View<float**, Kokkos::LayoutLeft, Memory> u0("u0", 2, 2), params("params", 2, 4);
+  const Ensemble ensemble(u0, params, 0.0f, 1.0f);
+  EXPECT_THROW(record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 0, .atol = 1e-50}),
+               InvalidArgument);
+}
+
 }  // namespace
 }  // namespace gradsolve::test

@@ -19,8 +19,13 @@ namespace detail {
 [[noreturn]] void refuse(const char* function, const std::string& argument,
                          const std::string& value, const std::string& expected);
 
+/// The shortest text that is that number.
 std::string to_text(double value);
+std::string to_text(float value);
 std::string shape_text(std::size_t rows, std::size_t columns);
+
+/// Throws unless [begin, end) is a range of `size` trajectories.
+void check_range(const char* function, int begin, int end, int size);
 
 inline void require(bool condition, const char* function, const char* argument, double value,
                     const char* expected) {

@@ -52,6 +52,19 @@ CheckpointSchedule schedule_checkpoints(const Exec& exec, int rows, const Checkp
   return {segments.data()};
 }
 
+/// Refuses a budget (0: none) that has no room for the states of one slice, `row` numbers a step:
+/// it is the user's over `share`. Returns the bytes that it takes.
+template <class S, class MemorySpace>
+std::size_t check_states_budget(const char* function, const Mesh<S, MemorySpace>& mesh,
+                                std::size_t row, std::size_t budget, int share = 1) {
+  const std::size_t least = row * sizeof(S) * least_room(mesh.max_rows);
+  if (budget > 0 && budget < least)
+    refuse(function, "options.memory_budget", std::to_string(budget * share) + " bytes",
+           "at least " + std::to_string(least * share) + " for the states of a slice of " +
+               std::to_string(mesh.max_rows) + " steps");
+  return least;
+}
+
 /// Buffer for the states of the slices in flight, `row` numbers a step, of `budget` bytes at most
 /// (0: what there is). Throws InvalidArgument where the budget has no room for one slice, and what
 /// Kokkos throws (std::runtime_error) where the memory has none.
@@ -60,11 +73,8 @@ KeptStates<S> reserve_buffer(const char* function, const Exec& exec,
                              const Mesh<S, MemorySpace>& mesh, std::size_t row, std::size_t budget,
                              typename Gradient<S, MemorySpace>::Workspace& work) {
   const int max_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
-  const std::size_t least = row * sizeof(S) * least_room(mesh.max_rows);
-  if (budget > 0 && budget < least)
-    refuse(function, "options.memory_budget", std::to_string(budget) + " bytes",
-           "at least " + std::to_string(least) + " for the states of a slice of " +
-               std::to_string(mesh.max_rows) + " steps");
+  const std::size_t least = check_states_budget(function, mesh, row, budget);
+  if (work.room >= least && (budget == 0 || work.room < budget)) budget = work.room;
   while (true) {
     const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row * sizeof(S), budget);
     const std::size_t size = row * plan.room * slots;
@@ -79,7 +89,7 @@ KeptStates<S> reserve_buffer(const char* function, const Exec& exec,
       kept.buffer = work.buffer.data();
       return kept;
     } catch (const std::exception&) {  // out of memory
-      budget = size * sizeof(S) / 2;
+      budget = work.room = size * sizeof(S) / 2;
       if (budget < least) throw;
     }
   }
@@ -142,6 +152,7 @@ class ReverseSweep {
   void sweep(const Seed& seed, bool with_loss, const Product<Scalar, (num_parts<T> > 1)>& product,
              Gradient<Scalar, MemorySpace>& out) const {
     const int n = record_.size();
+    renew_if_moved_from(out);
     resize_rows(exec_, out.states, n, F::num_states, "gradsolve::Gradient::states");
     resize_rows(exec_, out.u0, n, given, "gradsolve::Gradient::u0");
     resize_rows(exec_, out.params, shared ? 1 : n, P, "gradsolve::Gradient::params");
@@ -215,7 +226,7 @@ class ReverseSweep {
 
   KeptStates<Scalar> kept_states(int parts, Gradient<Scalar, MemorySpace>& out) const {
     auto& work = out.workspace;
-    if (work.taken_before == nullptr) {  // new, or moved from
+    if (work.taken_before == nullptr) {  // new
       work.taken = Kokkos::View<unsigned, MemorySpace>(
           Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));  // 0, as *taken_before
       work.taken_before = std::make_shared<unsigned>(0u);  // not that of who was copied before

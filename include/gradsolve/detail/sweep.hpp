@@ -14,6 +14,11 @@
 /// What the host side of every sweep shares: the choice of the lane type and the checks.
 namespace gradsolve::detail {
 
+/// Whether what a system has for numbers of type S, its own derivatives among it, serves packs, too.
+template <class F, class S, class Lanes>
+inline constexpr bool serves_v = SystemOn<F, Lanes> && (HasVjp<F, Lanes> || !HasVjp<F, S>) &&
+                                 (HasJacobian<F, Lanes> || !HasJacobian<F, S>);
+
 /// The lanes of a thread: Width trajectories, or by default as many as SIMD registers hold; one
 /// where the system branches on its values or cannot be called with a pack.
 template <class F, class Exec, class Scalar, int Width>
@@ -24,7 +29,7 @@ constexpr int lane_width() {
   else if constexpr (simd == 1 || branches_v<F>)
     return 1;
   else
-    return SystemOn<F, Pack<Scalar, simd>> ? simd : 1;
+    return serves_v<F, Scalar, Pack<Scalar, simd>> ? simd : 1;
 }
 template <class F, class Exec, class Scalar, int Width>
 using LaneOf = typename LaneOfWidth<Scalar, lane_width<F, Exec, Scalar, Width>()>::Type;
@@ -65,6 +70,7 @@ void check_weights(const char* function, const F& system) {
 
 template <class Rec>
 void check_complete(const char* function, const Rec& record) {
+  if (record.moved_from) refuse(function, "record", "one that was moved from", "a whole one");
   if (record.size() > 0 && !record.mesh.planned)
     refuse(function, "record", "one that failed for want of memory", "a whole one");
 }
@@ -76,14 +82,14 @@ void check_record(const char* function, const F& system, const Rec& record,
   check_weights<Exec>(function, system);
   static_assert(std::is_same_v<typename Rec::Scalar, typename Ensemble<States, Parameters>::Scalar>,
                 "a record and an ensemble have the same scalar type");
+  check_complete(function, record);
   if (record.size() != ensemble.size())
     refuse(function, "ensemble", std::to_string(ensemble.size()) + " trajectories",
            std::to_string(record.size()) + ", as many as were recorded");
-  check_complete(function, record);
   if (record.mesh.width != slice_width<Exec, L, F, M>)
     refuse(function, "record", "a mesh in slices of " + std::to_string(record.mesh.width),
            std::to_string(slice_width<Exec, L, F, M>) +
-               ": record and replay on the same execution space, with the same system");
+               ": record and replay on the same execution space, with the same system and Width");
 }
 
 /// Where the ensemble starts from what a sweep is about to write, and reads it more than once, the

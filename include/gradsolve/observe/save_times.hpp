@@ -91,10 +91,11 @@ template <class Exec, class S>
       ReadSaveTime<S>{check, trajectory, save, fault == CheckSaveTimes<S>::bad_count, seen.data()});
   exec.fence("gradsolve::save_times::fault");
   const std::string of = " of trajectory " + std::to_string(trajectory);
-  const std::string time = "save " + std::to_string(save) + of + " at " + to_text(seen(3));
+  const auto text = [&](int k) { return to_text(static_cast<S>(seen(k))); };
+  const std::string time = "save " + std::to_string(save) + of + " at " + text(3);
   switch (fault) {
     case CheckSaveTimes<S>::bad_count:
-      refuse("save_times", "counts", to_text(seen(2)) + of, "0 to " + std::to_string(saves.size));
+      refuse("save_times", "counts", text(2) + of, "0 to " + std::to_string(saves.size));
     case CheckSaveTimes<S>::not_finite:
       refuse("save_times", "times", time, "a finite time");
     case CheckSaveTimes<S>::not_sorted:
@@ -102,7 +103,7 @@ template <class Exec, class S>
              seen(1) < seen(0) ? "times that fall, as the integration does" : "times that rise");
     default:
       refuse("save_times", "times", time,
-             "a time within its span, " + to_text(seen(0)) + " to " + to_text(seen(1)));
+             "a time within its span, " + text(0) + " to " + text(1));
   }
 }
 
@@ -125,6 +126,7 @@ class SaveTimes {
 
   /// Those of the trajectories [begin, end), on the same memory, for Ensemble::range().
   SaveTimes range(int begin, int end) const {
+    detail::check_range("SaveTimes::range", begin, end, num_trajectories_);
     SaveTimes r = *this;
     r.num_trajectories_ = end - begin;
     r.access_.times += std::size_t(begin) * access_.stride_trajectory;
