@@ -30,8 +30,7 @@ std::string shape_text(std::size_t rows, std::size_t columns) {
 
 void check_range(const char* function, int begin, int end, int size) {
   if (begin < 0 || end < begin || end > size)
-    refuse(function, "[begin, end)",
-           "[" + std::to_string(begin) + ", " + std::to_string(end) + ")",
+    refuse(function, "[begin, end)", "[" + std::to_string(begin) + ", " + std::to_string(end) + ")",
            "trajectories of " + std::to_string(size) + ", from 0");
 }
 

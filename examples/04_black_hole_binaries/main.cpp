@@ -5,8 +5,6 @@
 //     example_04_black_hole_binaries [n] [tests/data/applications.json] [separation at the start]
 #include "errors.hpp"
 
-#include <cstdlib>
-
 namespace {
 
 using namespace examples;
@@ -14,13 +12,11 @@ using namespace examples;
 /// Errors of the angles' derivatives, relative to the largest of a column: members.
 Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& members) {
   const auto d = on_host(derivatives);
-  std::vector<double> errors;
-  for (int i = 0; i < d.extent_int(0); ++i)
-    errors.push_back(
-        largest_column_error([&](int k, int v) { return d(i, k, v); },
-                             [&](int k, int v) -> double { return members[i]["dangles"][k][v]; },
-                             num_angles, num_binary_variables));
-  return Distribution(errors);
+  return errors_of(d.extent_int(0), [&](int i) {
+    return largest_column_error([&](int k, int v) { return d(i, k, v); },
+                                [&](int k, int v) -> double { return members[i]["dangles"][k][v]; },
+                                num_angles, num_binary_variables);
+  });
 }
 
 /// The picture: the angles of a few binaries along their way, from the solution as a function of v.
@@ -40,25 +36,17 @@ void write_csv(const char* path, const Exec& exec, double separation, gradsolve:
         for (int j = 0; j < num_angles; ++j) angles(i, point, j) = a[j];
       });
   const auto host = on_host(angles);
-  std::FILE* file = std::fopen(path, "w");
-  if (file == nullptr) return;
+  const OutputFile file(path);
   std::fprintf(file, "v,theta1,theta2,dphi\n");
   for (int i = 0; i < count; ++i, std::fprintf(file, "\n\n"))
     for (int point = 0; point < points; ++point)
       std::fprintf(file, "%.6g,%.6g,%.6g,%.6g\n", first + (last - first) * point / points,
                    host(i, point, 0), host(i, point, 1), host(i, point, 2));
-  std::fclose(file);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Kokkos::ScopeGuard kokkos(argc, argv);
-  const Exec exec;
-  const int n = argc > 1 ? std::atoi(argv[1]) : 512;
-  const double separation = argc > 3 ? std::atof(argv[3]) : 100;
+/// Solves, differentiates and, where the reference has that separation, compares.
+bool binaries(const Exec& exec, int n, double separation, const nlohmann::json& all) {
   const auto options = binary_options(separation);
-
   Binaries binaries(exec, every(exec, 1, n), separation);
   const double first = milliseconds(exec, [&] { binaries.solve(exec, options); });
   const double again = milliseconds(exec, [&] { binaries.solve(exec, options); });
@@ -72,14 +60,27 @@ int main(int argc, char** argv) {
       "chi1, chi2) and the angles at the start %.1f ms\n",
       again, first, forward);
   write_csv("binaries.csv", exec, separation, options);
-  if (argc <= 2) return 0;
+  if (all.empty()) return true;
+  if (separation != 100 && separation != 1000)
+    throw std::invalid_argument("there are reference values from r = 100 and from r = 1000 alone");
 
-  const auto all = read_reference(argv[2]);
   const auto& reference = all.at(separation == 100 ? "precession_short" : "precession_long");
-  angle_errors(binaries.outcome().angles, reference["first256"]).print("largest angle error, rad");
+  const bool good = angle_errors(binaries.outcome().angles, reference["first256"])
+                        .meets(1e-7, "largest angle error, rad");
   Binaries members(exec, members_of(reference), separation);
   members.solve(exec, options);
   members.differentiate(exec);
-  derivative_errors(members.outcome().d_angles, reference["members"])
-      .print("d angles / d(q, chi, angles0) of 8 members");
+  return derivative_errors(members.outcome().d_angles, reference["members"])
+             .meets(1e-6, "d angles / d(q, chi, angles0) of 8 members") &&
+         good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(argc, argv, [](const Exec& exec, const Arguments& arguments) {
+    return binaries(exec, arguments.whole_number(1, "n", 512),
+                    arguments.number(3, "the separation at the start", 100, 11, 1e5),
+                    reference_values(arguments, 2));
+  });
 }

@@ -10,9 +10,8 @@
 #include "systems.hpp"
 #include <gradsolve/gradsolve.hpp>
 
-#include <common/ensemble.hpp>
+#include <common/program.hpp>
 #include <cstdio>
-#include <cstdlib>
 
 namespace examples {
 namespace {
@@ -149,13 +148,12 @@ const Study robertson{
 
 int main(int argc, char** argv) {
   using namespace examples;
-  Kokkos::ScopeGuard kokkos(argc, argv);
-  const Exec exec;
-  const int n = argc > 1 ? std::atoi(argv[1]) : 8;
-  bool good = recover<Lorenz, gradsolve::Tsit5>(exec, lorenz, {.rtol = 1e-10, .atol = 1e-12}, n);
-  good &= recover<LotkaVolterra, gradsolve::Tsit5>(exec, lotka_volterra,
-                                                   {.rtol = 1e-10, .atol = 1e-12}, n);
-  good &= recover<RobertsonLogRates, gradsolve::Rodas5P>(exec, robertson,
-                                                         {.rtol = 1e-8, .atol = 1e-12}, n);
-  return good ? 0 : 1;
+  return run_program(argc, argv, [](const Exec& exec, const Arguments& arguments) {
+    const int n = arguments.whole_number(1, "n", 8);
+    constexpr gradsolve::Options smooth{.rtol = 1e-10, .atol = 1e-12},
+        stiff{.rtol = 1e-8, .atol = 1e-12};
+    bool good = recover<Lorenz, gradsolve::Tsit5>(exec, lorenz, smooth, n);
+    good &= recover<LotkaVolterra, gradsolve::Tsit5>(exec, lotka_volterra, smooth, n);
+    return recover<RobertsonLogRates, gradsolve::Rodas5P>(exec, robertson, stiff, n) && good;
+  });
 }

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <common/program.hpp>
 #include <cstdio>
-#include <cstdlib>
 
 namespace examples {
 namespace {
@@ -74,16 +74,15 @@ bool fixed_steps(const Exec& exec) {
 
 int main(int argc, char** argv) {
   using namespace examples;
-  Kokkos::ScopeGuard kokkos(argc, argv);
-  const Exec exec;
-  const int n = argc > 1 ? std::atoi(argv[1]) : 10'000;
-  bool good = training(exec);
-  const ForwardMode forward = differentiate_forward(exec, n);
-  std::printf(
-      "forward mode: du/du0 of %d Lorenz systems at 10 times in %.1f ms; "
-      "reverse mode differs by %.1e\n",
-      n, forward.milliseconds, forward.difference);
-  good &= forward.difference < 1e-7;
-  good &= fixed_steps(exec);
-  return good ? 0 : 1;
+  return run_program(argc, argv, [](const Exec& exec, const Arguments& arguments) {
+    const int n = arguments.whole_number(1, "n", 10'000);
+    bool good = training(exec);
+    const ForwardMode forward = differentiate_forward(exec, n);
+    std::printf(
+        "forward mode: du/du0 of %d Lorenz systems at 10 times in %.1f ms; "
+        "reverse mode differs by %.1e\n",
+        n, forward.milliseconds, forward.difference);
+    good &= forward.difference < 1e-7;
+    return fixed_steps(exec) && good;
+  });
 }

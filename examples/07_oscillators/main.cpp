@@ -11,9 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <common/ensemble.hpp>
+#include <common/program.hpp>
 #include <cstdio>
-#include <cstdlib>
 
 namespace examples {
 namespace {
@@ -54,23 +53,20 @@ double median_difference(const Params& p, const Radii& radius, const Slopes& slo
 template <class Params, class Radii, class Slopes>
 void write_response(const Params& p, const Radii& radius, const Slopes& slope, int n,
                     const char* path) {
-  std::FILE* const file = std::fopen(path, "w");
-  if (file == nullptr) return;
+  const OutputFile file(path);
   std::fprintf(file, "amplitude_bar,frequency_kHz,radius,dradius_dlnf,dradius_dlnamplitude\n");
   for (int i = 0; i < n; ++i)
     std::fprintf(file, "%.1f,%.4f,%.6f,%.6f,%.6f\n", p(i, 0) / 1e5, p(i, 1) / 1e3, radius(i),
                  slope(i, 1) * p(i, 1), slope(i, 0) * p(i, 0));
-  std::fclose(file);
 }
 
-bool duffing(const Exec& exec, int n, int transient_periods) {
+void duffing(const Exec& exec, int n, int transient_periods) {
   PoincareSection section;
   const double ms =
       milliseconds(exec, [&] { section = poincare_section(exec, n, transient_periods, 32); });
   std::printf("Duffing: Poincare sections for %d dampings after %d periods in %.0f ms\n", n,
               transient_periods, ms);
   if (n <= 50'000) write(section, "poincare.csv");
-  return true;
 }
 
 bool bubble(const Exec& exec, int n) {
@@ -94,10 +90,9 @@ bool bubble(const Exec& exec, int n) {
 
 int main(int argc, char** argv) {
   using namespace examples;
-  Kokkos::ScopeGuard kokkos(argc, argv);
-  const Exec exec;
-  const int n = argc > 1 ? std::max(std::atoi(argv[1]), 1000) : 1000;
-  const int transient_periods = argc > 2 ? std::atoi(argv[2]) : 64;
-  const bool good = duffing(exec, n, transient_periods);
-  return bubble(exec, n / num_curves * num_curves) && good ? 0 : 1;
+  return run_program(argc, argv, [](const Exec& exec, const Arguments& arguments) {
+    const int n = arguments.whole_number(1, "n", 1000, 1000);
+    duffing(exec, n, arguments.whole_number(2, "transient periods", 64, 0));
+    return bubble(exec, n / num_curves * num_curves);
+  });
 }

@@ -4,7 +4,7 @@
 #include "duffing.hpp"
 #include <gradsolve/gradsolve.hpp>
 
-#include <common/ensemble.hpp>
+#include <common/program.hpp>
 #include <cstdio>
 #include <vector>
 
@@ -51,15 +51,13 @@ inline PoincareSection poincare_section(const Exec& exec, int n, int transient_p
 }
 
 inline void write(const PoincareSection& section, const char* path) {
-  std::FILE* const file = std::fopen(path, "w");
-  if (file == nullptr) return;
+  const OutputFile file(path);
   const auto damping = on_host(section.damping);
   const auto states = on_host(section.states);
   std::fprintf(file, "k,x\n");
   for (std::size_t i = 0; i < states.extent(0); ++i)
     for (std::size_t k = 0; k < states.extent(1); ++k)
       std::fprintf(file, "%.6f,%.5f\n", damping(i), states(i, k, 0));
-  std::fclose(file);
 }
 
 }  // namespace examples

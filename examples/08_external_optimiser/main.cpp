@@ -11,9 +11,8 @@
 
 #include <05_parameter_recovery/cholesky.hpp>
 #include <cmath>
-#include <common/ensemble.hpp>
+#include <common/program.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <nlopt.h>
 #include <vector>
 
@@ -45,14 +44,7 @@ std::vector<double> standard_errors(const Objective& at) {
   return errors;
 }
 
-}  // namespace
-}  // namespace examples
-
-int main(int argc, char** argv) {
-  using namespace examples;
-  Kokkos::ScopeGuard kokkos(argc, argv);
-  const Exec exec;
-  const int n = argc > 1 ? std::atoi(argv[1]) : 1000;
+bool fit(const Exec& exec, int n) {
   std::vector<double> p{1.3, 1.1, 2.8, 1.1};
   Objective objective(exec, observe(exec, n), p);
 
@@ -79,5 +71,15 @@ int main(int argc, char** argv) {
     std::printf("p%zu = %.6f +- %.6f (true: %g)\n", q, p[q], errors[q], truth[q]);
     good &= std::abs(p[q] - truth[q]) < 5 * errors[q];
   }
-  return good ? 0 : 1;
+  return good;
+}
+
+}  // namespace
+}  // namespace examples
+
+int main(int argc, char** argv) {
+  using namespace examples;
+  return run_program(argc, argv, [](const Exec& exec, const Arguments& arguments) {
+    return fit(exec, arguments.whole_number(1, "n", 1000));
+  });
 }

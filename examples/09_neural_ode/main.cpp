@@ -9,9 +9,8 @@
 
 #include <algorithm>
 #include <common/adam.hpp>
-#include <common/ensemble.hpp>
+#include <common/program.hpp>
 #include <cstdio>
-#include <cstdlib>
 
 namespace examples {
 namespace {
@@ -49,21 +48,17 @@ void write_spiral(const Exec& exec, const System& system, const char* path) {
       on_host(gradsolve::record(exec, Spiral{}, Tsit5{}, ensemble, times, options).saved);
   const auto learnt =
       on_host(gradsolve::record(exec, system, Tsit5{}, ensemble, times, options).saved);
-  std::FILE* const file = std::fopen(path, "w");
-  if (file == nullptr) return;
+  const OutputFile file(path);
   std::fprintf(file, "t,x,y,net_x,net_y\n");
   for (int k = 0; k <= 600; ++k)
     std::fprintf(file, "%.3f,%.6f,%.6f,%.6f,%.6f\n", seconds[k], truth(0, k, 0), truth(0, k, 1),
                  learnt(0, k, 0), learnt(0, k, 1));
-  std::fclose(file);
 }
 
 void write_losses(const std::vector<double>& losses, const char* path) {
-  std::FILE* const file = std::fopen(path, "w");
-  if (file == nullptr) return;
+  const OutputFile file(path);
   std::fprintf(file, "epoch,loss\n");
   for (std::size_t k = 0; k < losses.size(); ++k) std::fprintf(file, "%zu,%.6e\n", k, losses[k]);
-  std::fclose(file);
 }
 
 template <int Hidden>
@@ -107,12 +102,13 @@ bool train(const Exec& exec, int n, int epochs) {
 
 int main(int argc, char** argv) {
   using namespace examples;
-  Kokkos::ScopeGuard kokkos(argc, argv);
-  const Exec exec;
-  const int n = argc > 1 ? std::max(std::atoi(argv[1]), 1) : 64;
-  const int epochs = argc > 2 ? std::atoi(argv[2]) : 500;
-  const bool wide = argc > 3 && std::atoi(argv[3]) == 64;
-  const bool good = wide ? train<64>(exec, n, epochs) : train<16>(exec, n, epochs);
-  std::printf("%s: loss %.0e\n", good ? "reached" : "NOT reached", wanted_loss);
-  return good ? 0 : 1;
+  return run_program(argc, argv, [](const Exec& exec, const Arguments& arguments) {
+    const int n = arguments.whole_number(1, "n", 64),
+              epochs = arguments.whole_number(2, "epochs", 500, 0),
+              hidden = arguments.whole_number(3, "hidden units", 16, 16, 64);
+    if (hidden != 16 && hidden != 64) throw std::invalid_argument("hidden units are 16 or 64");
+    const bool good = hidden == 64 ? train<64>(exec, n, epochs) : train<16>(exec, n, epochs);
+    std::printf("%s: loss %.0e\n", good ? "reached" : "NOT reached", wanted_loss);
+    return good;
+  });
 }

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <common/ensemble.hpp>
+#include <common/program.hpp>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -19,6 +19,11 @@ inline nlohmann::json read_reference(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path);
   return nlohmann::json::parse(file);
+}
+
+/// Of the file that argument k names; an empty object where it is not given.
+inline nlohmann::json reference_values(const Arguments& arguments, int k) {
+  return arguments.has(k) ? read_reference(arguments.text(k)) : nlohmann::json::object();
 }
 
 /// The members whose derivatives are known.
@@ -39,10 +44,21 @@ struct Distribution {
     const std::size_t n = errors.size();
     median = errors[(n - 1) / 2], p99 = errors[(99 * n + 99) / 100 - 1], max = errors[n - 1];
   }
-  void print(const char* of) const {
-    std::printf("  %-46s median %.1e  p99 %.1e  max %.1e\n", of, median, p99, max);
+  /// Prints it; whether 99 of 100 are at most `rule`.
+  bool meets(double rule, const char* of) const {
+    std::printf("  %-46s median %.1e  p99 %.1e  max %.1e  (rule %.0e)%s\n", of, median, p99, max,
+                rule, p99 <= rule ? "" : "  NOT met");
+    return p99 <= rule;
   }
 };
+
+/// Of error(i), of `count` members.
+template <class Error>
+Distribution errors_of(int count, Error&& error) {
+  std::vector<double> errors;
+  for (int i = 0; i < count; ++i) errors.push_back(error(i));
+  return Distribution(errors);
+}
 
 /// |x - y| / |y| of two vectors: x(k) is computed, y[k] is the reference.
 template <class X, class Y>

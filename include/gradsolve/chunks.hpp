@@ -162,7 +162,8 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
     recorded.mesh.planned = false;  // another chunk's steps say nothing
     try {
       record<Width>(exec, system, method, chunk, options, recorded);
-      check_states_budget(name, recorded.mesh, row_numbers<SystemOnT<Exec, M, F>>(recorded.mesh.width), budget, 2);
+      check_states_budget(name, recorded.mesh,
+                          row_numbers<SystemOnT<Exec, M, F>>(recorded.mesh.width), budget, 2);
       gradient<Width>(exec, system, recorded, chunk, loss_of_chunk(loss, begin, end), gradients);
       exec.fence("gradsolve::record_and_gradient_in_chunks");
     } catch (const InvalidArgument&) {

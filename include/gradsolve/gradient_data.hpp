@@ -41,10 +41,10 @@ struct Gradient {
     Kokkos::View<detail::Segment*, MemorySpace> segments;  // schedule of checkpoints,
     int places = 0;                                        // for as many at a time
     std::size_t room = 0;  // bytes that memory had for `buffer` when it ran out; 0: it never did
-    Matrix params_each;                                    // (n, P) before they are summed
-    Matrix product_each;                                   // likewise, of a Hessian-vector product
-    Matrix partial;                                        // partial sums
-    Numbers weights_each;                                  // of each slot
+    Matrix params_each;    // (n, P) before they are summed
+    Matrix product_each;   // likewise, of a Hessian-vector product
+    Matrix partial;        // partial sums
+    Numbers weights_each;  // of each slot
     Kokkos::View<int*, MemorySpace> partial_left_out;
     detail::MovedMesh<Scalar, MemorySpace> moved;
     Kokkos::View<unsigned, MemorySpace> taken;  // slices taken by the sweeps into this object

@@ -84,8 +84,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
   constexpr int width = slice_width<Exec, L, F, M>;
   // Not whole until the end: memory may run out.
   const bool was_planned = std::exchange(out.mesh.planned, false);
-  const bool planned =
-      was_planned && out.mesh.num_trajectories == n && out.mesh.width == width;
+  const bool planned = was_planned && out.mesh.num_trajectories == n && out.mesh.width == width;
   leave_to(ensemble, out.states);  // a next leg from where the last one ended
   prepare_outcome(exec, out, n, F::num_states);
   if (!planned) prepare_mesh(exec, out.mesh, n, width);

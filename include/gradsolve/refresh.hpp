@@ -47,13 +47,17 @@ bool refresh(const Exec& exec, const F& system, Record<M, Scalar, MemorySpace>& 
       replay_with_error_ratio<Width>(exec, system, record, ensemble, replay);
     else
       replay.error_ratio = {};
-    const CountStale<Scalar, MemorySpace> count{
-        replay.error_ratio, record.status, record.num_steps, ensemble.t0(), ensemble.t1(),
-        options.is_fixed() ? Kokkos::Experimental::finite_max_v<Scalar>
-                           : static_cast<Scalar>(options.stale_ratio)};
+    const CountStale<Scalar, MemorySpace> count{replay.error_ratio,
+                                                record.status,
+                                                record.num_steps,
+                                                ensemble.t0(),
+                                                ensemble.t1(),
+                                                options.is_fixed()
+                                                    ? Kokkos::Experimental::finite_max_v<Scalar>
+                                                    : static_cast<Scalar>(options.stale_ratio)};
     int num_stale = 0;
-    Kokkos::parallel_reduce("gradsolve::refresh",
-                            Kokkos::RangePolicy<Exec>(exec, 0, record.size()), count, num_stale);
+    Kokkos::parallel_reduce("gradsolve::refresh", Kokkos::RangePolicy<Exec>(exec, 0, record.size()),
+                            count, num_stale);
     stale = num_stale > 0;
   }
   if (stale) gradsolve::record<Width>(exec, system, M{}, ensemble, options, record);

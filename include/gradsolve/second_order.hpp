@@ -34,8 +34,8 @@ void hessian_product(const Exec& exec, const F& system,
   check_direction<Exec>("hessian_product", "du0", du0, ensemble.states());
   check_direction<Exec>("hessian_product", "dparams", dparams, ensemble.params());
   sweep.run(seed_of<F>("hessian_product", loss, ensemble),
-           Direction<Scalar>{strided_const(du0), strided_const(dparams)}, out.gradient, out.u0,
-           out.params);
+            Direction<Scalar>{strided_const(du0), strided_const(dparams)}, out.gradient, out.u0,
+            out.params);
 }
 
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,

@@ -29,7 +29,7 @@ TYPED_TEST(DarkEnergyWith, DistancesAreWithin1em6_99of100_AndFlatToday) {
   EXPECT_LE(universes.shoot(Exec(), cosmic_options), 6);
   universes.differentiate(Exec(), seen);
   const auto g = on_host(seen.g);
-  for (int i = 0; i < n; ++i) EXPECT_LE(std::abs(g(i)), 1e-8) << "member " << i;
+  for (int i = 0; i < n; ++i) EXPECT_LE(std::abs(g(i)), 1e-14) << "member " << i;
   ASSERT_EQ(this->data["first256"].size(), 256u);
   EXPECT_LE(distance_errors(seen.distance, this->data["first256"]).p99, 1e-6);
 }

@@ -193,14 +193,16 @@ TEST(Complaints, NameTheFunctionThatWasCalled_AndTheNumberAsItIs) {
   EXPECT_EQ(complaint([&] { save_times(Exec(), ensemble, std::vector{3 * 0.1}); }),
             "gradsolve::save_times: times is save 0 of trajectory 0 at 0.30000000000000004, "
             "expected a time within its span, 0 to 0.3");
-  EXPECT_EQ(
-      complaint([&] { hessian(Exec(), system, recorded, wrong.ensemble(0.0, 0.3), SquaredNorm{}); }),
-      "gradsolve::hessian: ensemble is 4 trajectories, expected 3, as many as were recorded");
+  EXPECT_EQ(complaint([&] {
+              hessian(Exec(), system, recorded, wrong.ensemble(0.0, 0.3), SquaredNorm{});
+            }),
+            "gradsolve::hessian: ensemble is 4 trajectories, expected 3, as many as were recorded");
   const Kokkos::View<double**, Kokkos::LayoutLeft, Memory> none;
   EXPECT_EQ(complaint([&] { vjp(Exec(), system, recorded, ensemble, none); }),
             "gradsolve::vjp: cotangents is a View without memory, expected (3, 2)");
-  EXPECT_EQ(complaint([&] { ensemble.range(1, 4); }),
-            "gradsolve::Ensemble::range: [begin, end) is [1, 4), expected trajectories of 3, from 0");
+  EXPECT_EQ(
+      complaint([&] { ensemble.range(1, 4); }),
+      "gradsolve::Ensemble::range: [begin, end) is [1, 4), expected trajectories of 3, from 0");
   const auto times = save_times(Exec(), ensemble, std::vector{0.1});
   EXPECT_EQ(
       complaint([&] { times.range(2, 1); }),
@@ -217,8 +219,9 @@ TEST(Complaints, OfChunksTellABudgetThatServes) {
                                   {.memory_budget = budget}, SquaredNorm{}, out);
   };
   const std::string what = complaint([&] { in_chunks(64); }), least = "expected at least ";
-  EXPECT_EQ(what.rfind("gradsolve::record_and_gradient_in_chunks: options.memory_budget is 64 bytes", 0),
-            0u)
+  EXPECT_EQ(
+      what.rfind("gradsolve::record_and_gradient_in_chunks: options.memory_budget is 64 bytes", 0),
+      0u)
       << what;
   const std::size_t enough = std::stoull(what.substr(what.find(least) + least.size()));
   in_chunks(enough);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Memory that runs out at every allocation of a sweep in turn: what is left is as it was, refused or
-// taken anew, and the sweep goes through once there is memory again.
+// Memory that runs out at every allocation of a sweep in turn: what is left is as it was, refused
+// or taken anew, and the sweep goes through once there is memory again.
 #include <gradsolve/gradsolve.hpp>
 
 #include <cstdlib>
@@ -98,13 +98,13 @@ TEST_F(OutOfMemory, ARecordIsWholeOrRefused) {
 TEST_F(OutOfMemory, ASolveGoesThroughTheNextTime) {
   const auto expected = solve(exec, system, Tsit5{}, small);
   Solved<> out;
-  const int failures = run_out_of_memory(
-      [&] { out = solve(exec, system, Tsit5{}, large); },
-      [&] { solve(exec, system, Tsit5{}, small, {}, out); },
-      [&] {
-        solve(exec, system, Tsit5{}, small, {}, out);
-        EXPECT_TRUE(same_bits_everywhere(out.states, expected.states));
-      });
+  const int failures =
+      run_out_of_memory([&] { out = solve(exec, system, Tsit5{}, large); },
+                        [&] { solve(exec, system, Tsit5{}, small, {}, out); },
+                        [&] {
+                          solve(exec, system, Tsit5{}, small, {}, out);
+                          EXPECT_TRUE(same_bits_everywhere(out.states, expected.states));
+                        });
   EXPECT_GT(failures, 3);
 }
 
@@ -113,14 +113,14 @@ TEST_F(OutOfMemory, GradientsAndSensitivitiesGoThroughTheNextTime) {
   const auto recorded = record(exec, system, Tsit5{}, small);
   const auto expected = gradient(exec, system, recorded, small, SquaredNorm{});
   Gradient<> out;
-  int failures = run_out_of_memory(
-      [&] { out = gradient(exec, system, recorded_large, large, SquaredNorm{}); },
-      [&] { gradient(exec, system, recorded, small, SquaredNorm{}, out); },
-      [&] {
-        gradient(exec, system, recorded, small, SquaredNorm{}, out);
-        EXPECT_TRUE(same_bits_everywhere(out.u0, expected.u0));
-        EXPECT_TRUE(same_bits_everywhere(out.params, expected.params));
-      });
+  int failures =
+      run_out_of_memory([&] { out = gradient(exec, system, recorded_large, large, SquaredNorm{}); },
+                        [&] { gradient(exec, system, recorded, small, SquaredNorm{}, out); },
+                        [&] {
+                          gradient(exec, system, recorded, small, SquaredNorm{}, out);
+                          EXPECT_TRUE(same_bits_everywhere(out.u0, expected.u0));
+                          EXPECT_TRUE(same_bits_everywhere(out.params, expected.params));
+                        });
   EXPECT_GT(failures, 3);
 
   const auto all = sensitivity(exec, system, recorded, small);

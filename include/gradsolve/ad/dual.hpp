@@ -148,8 +148,7 @@ KOKKOS_FORCEINLINE_FUNCTION SparseDual<T, K> chain_where_moving(const T& value, 
   r.value = value;
   static_for<K>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
     r.depends[k] = x.depends[k];
-    if (x.depends[k])
-      r.partial[k] = select(vanishes(x.partial[k]), T(0), T(dx * x.partial[k]));
+    if (x.depends[k]) r.partial[k] = select(vanishes(x.partial[k]), T(0), T(dx * x.partial[k]));
   });
   return r;
 }
@@ -259,12 +258,12 @@ KOKKOS_FORCEINLINE_FUNCTION D select(const C& condition, const A& x, const D& y)
   return select(condition, D(x), y);
 }
 
-#define GRADSOLVE_DUAL(NAME, SLOPE)                       \
-  template <detail::AnyDual D>                            \
-  KOKKOS_FORCEINLINE_FUNCTION D NAME(const D& argument) { \
-    using T = typename D::T;                              \
-    [[maybe_unused]] const T x = argument.value;          \
-    const T y = NAME(x);                                  \
+#define GRADSOLVE_DUAL(NAME, SLOPE)                           \
+  template <detail::AnyDual D>                                \
+  KOKKOS_FORCEINLINE_FUNCTION D NAME(const D& argument) {     \
+    using T = typename D::T;                                  \
+    [[maybe_unused]] const T x = argument.value;              \
+    const T y = NAME(x);                                      \
     return detail::chain_where_moving(y, T(SLOPE), argument); \
   }
 GRADSOLVE_FOR_EACH_FUNCTION(GRADSOLVE_DUAL)
@@ -299,8 +298,8 @@ KOKKOS_FORCEINLINE_FUNCTION D pow(const D& x, const A& a) {
     const T slope = a == A(0) ? T(0) : T(T(a) * pow(x.value, a - A(1)));
     return detail::chain_where_moving(T(pow(x.value, a)), slope, x);
   } else {
-    return detail::chain_where_moving(T(pow(x.value, T(a))), detail::pow_slope_of_base(x.value, T(a)),
-                                  x);
+    return detail::chain_where_moving(T(pow(x.value, T(a))),
+                                      detail::pow_slope_of_base(x.value, T(a)), x);
   }
 }
 template <detail::AnyDual D, detail::ConstantFor<D> A>

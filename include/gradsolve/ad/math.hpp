@@ -111,8 +111,8 @@ GRADSOLVE_OF_TWO(pow)
 GRADSOLVE_OF_TWO(atan2)
 #undef GRADSOLVE_OF_TWO
 
-/// The smaller and the larger of two; a NaN in b is dropped, as `std::min(a, b)` does. Of equal ones
-/// it is a, with its derivatives. Either may be a plain number beside a pack or a dual.
+/// The smaller and the larger of two; a NaN in b is dropped, as `std::min(a, b)` does. Of equal
+/// ones it is a, with its derivatives. Either may be a plain number beside a pack or a dual.
 template <class A, class B>
   requires detail::Joinable<A, B>
 KOKKOS_FORCEINLINE_FUNCTION detail::Joined<A, B> min(const A& a, const B& b) {

@@ -56,7 +56,8 @@ KOKKOS_FORCEINLINE_FUNCTION T power_of_two(const T& shifted) {
   }
 }
 
-/// e^x and e^x - 1 of x <= 0, each to about its last bit; below `lowest` (-708, float: -87) as there.
+/// e^x and e^x - 1 of x <= 0, each to about its last bit; below `lowest` (-708, float: -87) as
+/// there.
 template <class T>
 struct Exponential {
   T value, minus_one;

@@ -14,7 +14,8 @@
 /// What the host side of every sweep shares: the choice of the lane type and the checks.
 namespace gradsolve::detail {
 
-/// Whether what a system has for numbers of type S, its own derivatives among it, serves packs, too.
+/// Whether what a system has for numbers of type S, its own derivatives among it, serves packs,
+/// too.
 template <class F, class S, class Lanes>
 inline constexpr bool serves_v = SystemOn<F, Lanes> && (HasVjp<F, Lanes> || !HasVjp<F, S>) &&
                                  (HasJacobian<F, Lanes> || !HasJacobian<F, S>);

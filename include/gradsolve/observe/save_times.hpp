@@ -102,8 +102,7 @@ template <class Exec, class S>
       refuse("save_times", "times", time,
              seen(1) < seen(0) ? "times that fall, as the integration does" : "times that rise");
     default:
-      refuse("save_times", "times", time,
-             "a time within its span, " + text(0) + " to " + text(1));
+      refuse("save_times", "times", time, "a time within its span, " + text(0) + " to " + text(1));
   }
 }
 

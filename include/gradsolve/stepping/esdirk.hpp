@@ -113,8 +113,8 @@ KOKKOS_FORCEINLINE_FUNCTION void solve_stage(const F& f, const L& t_i, const L& 
     const NewtonStep<L> length = newton_step<F>(dk, u, next);
     const L size2 = length.own2, rate2 = step == 0 ? L(1) : size2 / last2;
     const MaskOf<L> later(step > 0);
-    const MaskOf<L> rough = size2 <= L(Limits::rough2) ||
-                            length.of_largest2 <= L(Limits::rough_of_largest2);
+    const MaskOf<L> rough =
+        size2 <= L(Limits::rough2) || length.of_largest2 <= L(Limits::rough_of_largest2);
     const MaskOf<L> at_rounding = later && rate2 > L(Limits::stalls2) && rough;
     converged = converged || (moves && (size2 * rate2 <= L(Limits::rounding2) || at_rounding));
     const MaskOf<L> diverges = !(rate2 <= L(4)) && !rough;  // or is not a number
