@@ -185,8 +185,7 @@ Fits<S, MemorySpace> fit(
   constexpr int N = F::num_states, P = F::num_params;
   const int n = ensemble.size();
   Fits<S, MemorySpace> fits(exec, n, P);
-  gradsolve::Variables parameters;
-  for (int q = 0; q < P; ++q) parameters.params.push_back(q);
+  const auto parameters = gradsolve::Variables::all_params<F>();
   const auto save_times = loss.times.access();
   using Update =
       LevenbergMarquardtUpdate<S, N, P, Loss, std::decay_t<decltype(save_times)>, MemorySpace>;

@@ -91,8 +91,7 @@ bool recover(const Exec& exec, const Study& study, gradsolve::Options options, i
     report(Lbfgs{}, "L-BFGS", name);
     const auto record = report(LevenbergMarquardt{}, "Levenberg-Marquardt", name);
     if (policy != gradsolve::Rerecord::when_stale) continue;
-    gradsolve::Variables parameters;
-    for (int q = 0; q < F::num_params; ++q) parameters.params.push_back(q);
+    const auto parameters = gradsolve::Variables::all_params<F>();
     const auto s = gradsolve::sensitivity(exec, F{}, record, ensemble, times, parameters);
     // The loss is a mean: its weights are those of the observations over their number.
     const double m = experiments.data.extent(1) * experiments.data.extent(2);

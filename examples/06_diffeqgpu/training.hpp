@@ -38,14 +38,6 @@ struct SquaredDistanceFromOne {
   }
 };
 
-inline double sum(const Exec& exec, const Column& values) {
-  double total = 0;
-  Kokkos::parallel_reduce(
-      "sum", Policy(exec, 0, values.extent_int(0)),
-      KOKKOS_LAMBDA(int i, double& s) { s += values(i); }, total);
-  return total;
-}
-
 template <class Layer>
 void forward(const Exec& exec, const Column& theta, const Column& params) {
   Kokkos::parallel_for(
@@ -84,7 +76,7 @@ std::vector<double> train(const Exec& exec, const std::vector<double>& start, in
     forward<Layer>(exec, theta, params);
     gradsolve::record_and_gradient(exec, Growth{}, gradsolve::Tsit5{}, ensemble,
                                    {.rtol = 1e-11, .atol = 1e-13}, loss, record, gradient);
-    losses.push_back(sum(exec, gradient.loss));
+    losses.push_back(gradsolve::sum_of_losses(exec, gradient));
     backward<Layer>(exec, gradient.params, dtheta);
     adam.step(exec, theta, dtheta);
   }

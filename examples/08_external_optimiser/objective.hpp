@@ -41,12 +41,7 @@ struct Objective {
     const auto summed = on_host(gradient.params);  // (1, P)
     if (gradient_at_p != nullptr)
       for (std::size_t q = 0; q < params.size(); ++q) gradient_at_p[q] = summed(0, q);
-    double total = 0;
-    const auto each = gradient.loss;
-    Kokkos::parallel_reduce(
-        "sum of losses", Policy(exec, 0, each.extent_int(0)),
-        KOKKOS_LAMBDA(int i, double& sum) { sum += each(i); }, total);
-    return total;
+    return gradsolve::sum_of_losses(exec, gradient);
   }
 };
 

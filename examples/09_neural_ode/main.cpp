@@ -19,20 +19,13 @@ using gradsolve::Tsit5;
 constexpr gradsolve::Options options{.rtol = 1e-6, .atol = 1e-8};
 constexpr double wanted_loss = 1e-3;  // from 1.4
 
-double mean(const Exec& exec, const Column& values) {
-  double total = 0;
-  Kokkos::parallel_reduce(
-      "mean", Policy(exec, 0, values.extent_int(0)),
-      KOKKOS_LAMBDA(int i, double& sum) { sum += values(i); }, total);
-  return total / values.extent_int(0);
-}
-
 /// The mean loss of trajectories that took no part in the training.
 template <class System>
 double loss_of_others(const Exec& exec, const System& system, int n) {
   const SpiralData others(exec, n, 256);
   const auto record = gradsolve::record(exec, system, Tsit5{}, others.ensemble, options);
-  return mean(exec, gradsolve::gradient(exec, system, record, others.ensemble, others.loss()).loss);
+  const auto gradient = gradsolve::gradient(exec, system, record, others.ensemble, others.loss());
+  return gradsolve::sum_of_losses(exec, gradient) / others.ensemble.size();
 }
 
 /// A long trajectory of the truth and of the net.
@@ -40,7 +33,7 @@ template <class System>
 void write_spiral(const Exec& exec, const System& system, const char* path) {
   const Matrix u0("u0", 1, 2);
   Kokkos::deep_copy(Kokkos::subview(u0, 0, 0), 1.4);
-  const gradsolve::Ensemble ensemble(u0, Matrix("no parameters", 1, 0), 0.0, 12.0);
+  const gradsolve::Ensemble ensemble(u0, 0.0, 12.0);
   std::vector<double> seconds;
   for (int k = 0; k <= 600; ++k) seconds.push_back(12.0 * k / 600);
   const auto times = gradsolve::save_times(exec, ensemble, seconds);
@@ -78,7 +71,7 @@ bool train(const Exec& exec, int n, int epochs) {
   for (int epoch = 0; epoch <= epochs; ++epoch) {
     gradsolve::record_and_gradient(exec, system, Tsit5{}, spiral.ensemble, options, loss, record,
                                    gradient);
-    losses.push_back(mean(exec, gradient.loss));
+    losses.push_back(gradsolve::sum_of_losses(exec, gradient) / n);
     const bool done = losses.back() <= wanted_loss;
     if (epoch % 20 == 0 || done) std::printf("  epoch %4d  loss %.3e\n", epoch, losses.back());
     if (done) break;

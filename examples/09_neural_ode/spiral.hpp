@@ -73,8 +73,7 @@ struct SpiralData {
   gradsolve::SaveTimes<double, Memory> times;
   Cube data;
 
-  SpiralData(const Exec& exec, int first, int n)
-      : ensemble(draw_states(exec, first, n), Matrix("no parameters", n, 0), 0.0, 1.0) {
+  SpiralData(const Exec& exec, int first, int n) : ensemble(draw_states(exec, first, n), 0.0, 1.0) {
     std::vector<double> tenths;
     for (int k = 1; k <= 10; ++k) tenths.push_back(k / 10.0);
     times = gradsolve::save_times(exec, ensemble, tenths);

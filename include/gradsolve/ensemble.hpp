@@ -13,6 +13,7 @@ namespace gradsolve {
 /// Views; nothing is copied, and the values are read when a sweep runs.
 ///
 ///     Ensemble ensemble(u0, params, 0.0, 1.0);
+///     Ensemble without_params(u0, 0.0, 1.0);
 ///
 /// u0      (n, N) initial states. Any layout, float or double; LayoutLeft (the trajectory is the
 ///         fast index, as in a Tpetra::MultiVector's local view) is the fastest on a GPU.
@@ -48,6 +49,11 @@ class Ensemble {
                      detail::shape_text(params.extent(0), shared_params ? 1 : params.extent(1)),
                      std::to_string(u0.extent(0)) + " rows, as many as u0 has");
   }
+
+  /// Of a system without parameters.
+  template <class T0, class T1>
+  Ensemble(const States& u0, const T0& t0, const T1& t1)
+      : Ensemble(u0, Parameters(static_cast<Scalar*>(nullptr), u0.extent(0), 0), t0, t1) {}
 
   /// Number of trajectories.
   int size() const { return static_cast<int>(states_.extent(0)); }
@@ -115,5 +121,10 @@ class Ensemble {
   Parameters params_;
   Times t0_, t1_;
 };
+
+template <class States, class T0, class T1>
+Ensemble(const States&, const T0&, const T1&)
+    -> Ensemble<States, Kokkos::View<typename States::non_const_value_type**, Kokkos::LayoutLeft,
+                                     typename States::memory_space>>;
 
 }  // namespace gradsolve

@@ -117,6 +117,17 @@ Gradient<Scalar, MemorySpace> vjp(const Exec& exec, const F& system,
   return out;
 }
 
+/// The sum of the losses over the ensemble; NaN where a trajectory has none. Synchronises exec.
+template <class Exec, class Scalar, class MemorySpace>
+Scalar sum_of_losses(const Exec& exec, const Gradient<Scalar, MemorySpace>& gradient) {
+  const auto loss = gradient.loss;
+  Scalar total(0);
+  Kokkos::parallel_reduce(
+      "gradsolve::sum_of_losses", Kokkos::RangePolicy<Exec>(exec, 0, loss.extent(0)),
+      KOKKOS_LAMBDA(int i, Scalar& sum) { sum += loss(i); }, total);
+  return total;
+}
+
 /// record() and gradient() for those who move every step: the record keeps its states
 /// (Options::keep_states), and the gradient goes straight back over them without a replay. Bitwise
 /// the answer of the two calls. Costs N numbers a step and trajectory. Synchronises exec as

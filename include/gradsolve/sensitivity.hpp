@@ -6,6 +6,7 @@
 #include <gradsolve/record_data.hpp>
 
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,23 @@ struct Sensitivity {
 /// The variables that sensitivities are taken of, by their numbers; empty and empty: all.
 struct Variables {
   std::vector<int> u0 = {}, params = {};
+
+  /// All initial states, or all parameters, of system F.
+  template <class F>
+  static Variables all_u0() {
+    return {.u0 = first(num_given_states_v<F>)};
+  }
+  template <class F>
+  static Variables all_params() {
+    return {.params = first(F::num_params)};
+  }
+
+ private:
+  static std::vector<int> first(int count) {
+    std::vector<int> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+  }
 };
 
 namespace detail {

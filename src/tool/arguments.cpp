@@ -49,8 +49,9 @@ void set_method(const Arguments& a, const SystemEntry& system, Settings& setting
   if (offered.empty())
     throw BadInput("the system " + std::string(system.name) + " has no --precision float");
   settings.method = a.method.empty() ? offered.front() : a.method;
-  find_name("method", settings.method, names_of(Methods{}));
-  find_name(settings.single_precision ? "method with --precision float" : "method of this system",
+  find_name("--method", settings.method, names_of(Methods{}));
+  find_name((settings.single_precision ? "--method with --precision float of " : "--method of ") +
+                std::string(system.name),
             settings.method, offered);
   Methods::for_each([&](auto method) {
     if (settings.method == method.name && method.error_order == 0 && !settings.options.is_fixed())
@@ -127,8 +128,8 @@ Settings make_settings(const Arguments& a, const SystemEntry& system) {
           "a number >= 0");
   require(options.rtol > 0 || options.atol > 0, "--rtol", a.rtol, "a number > 0 where --atol is 0");
   const Controller controllers[] = {Controller::I(), Controller::PI(), Controller::PID()};
-  options.controller = controllers[find_name("controller", a.controller, {"i", "pi", "pid"})];
-  settings.single_precision = find_name("precision", a.precision, {"double", "float"}) == 1;
+  options.controller = controllers[find_name("--controller", a.controller, {"i", "pi", "pid"})];
+  settings.single_precision = find_name("--precision", a.precision, {"double", "float"}) == 1;
   set_steps(a, options);
   set_method(a, system, settings);
   require(a.repeat > 0, "--repeat", a.repeat, "a number of runs > 0");

@@ -35,9 +35,10 @@ void add_ensemble_options(CLI::App& command, Arguments& a) {
 }
 
 void add_solver_options(CLI::App& command, Arguments& a) {
-  command.add_option(
-      "--method", a.method,
-      "Name of a method (see `gradsolve methods`); by default tsit5, or rodas5p for stiff systems");
+  command.add_option("--method", a.method,
+                     "Name of a method (see `gradsolve methods`); by default the system's first "
+                     "one (see `gradsolve "
+                     "systems`)");
   command.add_option("--precision", a.precision, "double or float")->capture_default_str();
   command.add_option("--rtol", a.rtol, "Relative tolerance")->capture_default_str();
   command.add_option("--atol", a.atol, "Absolute tolerance, by default 1e-3 of --rtol (e5: 1e-18)");

@@ -80,7 +80,8 @@ std::vector<double> read_data(const std::string& path, std::size_t n, std::size_
 
 std::vector<double> data_of_loss(const Arguments& a, std::size_t n, std::size_t num_saves,
                                  std::size_t num_states) {
-  const bool least_squares = find_name("loss", a.loss[0], {"sum-of-squares", "least-squares"}) == 1;
+  const bool least_squares =
+      find_name("--loss", a.loss[0], {"sum-of-squares", "least-squares"}) == 1;
   if (!least_squares && a.loss.size() > 1)
     throw BadInput("--loss sum-of-squares takes no file, expected nothing after it");
   if (!least_squares) return {};
@@ -90,7 +91,8 @@ std::vector<double> data_of_loss(const Arguments& a, std::size_t n, std::size_t 
 }
 
 /// The cheaper mode. Sensitivities cost a replay with tangents for every two variables, the adjoint
-/// a fixed number of replays: docs/forward-or-reverse.md has the measurements.
+/// a fixed number of replays: docs/forward-or-reverse.md has the measurements. No built-in system
+/// has so few variables.
 Mode cheaper_mode(int num_states, int num_params) {
   constexpr int most_variables = 2;
   return num_states + num_params <= most_variables ? Mode::forward : Mode::reverse;
@@ -107,7 +109,7 @@ std::string missing_for(const SystemEntry& system, const Settings& settings) {
 }
 
 Mode mode_of(const Arguments& a, const SystemEntry& system, bool has_forward) {
-  const auto typed = find_name("mode", a.mode, {"reverse", "forward", "auto"});
+  const auto typed = find_name("--mode", a.mode, {"reverse", "forward", "auto"});
   if (typed == 2)
     return has_forward ? cheaper_mode(system.num_states(), system.num_params()) : Mode::reverse;
   return typed == 1 ? Mode::forward : Mode::reverse;

@@ -122,10 +122,12 @@ GradientResult run_observed(const EnsembleData& data, const Settings& settings,
     });
     store_record(record, result);
     if (!typed.empty()) result.saved = to_host(record.saved);
-    if (observation.mode == Mode::forward)
+    if (observation.mode == Mode::forward) {
       run_forward<F>(exec, record, ensemble, loss, settings.repeat, result);
-    else
+    } else {
+      result.memory = memory_of<F>(exec, record);
       run_reverse<F>(exec, record, ensemble, loss, settings.repeat, result);
+    }
     if (observation.hessian_product)
       run_hessian_product<F>(exec, record, ensemble, loss, settings.repeat, result);
   });

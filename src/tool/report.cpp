@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace gradsolve::tool {
@@ -163,11 +164,14 @@ std::string gradient_table(const Task& task, const GradientResult& result) {
   add(text, "evaluations   %.0f of the right-hand side", s.rhs);
   if (result.memory) add_memory(text, *result.memory);
   add_status(text, s);
-  if (result.stability_limited.value_or(0) > 0.5)
+  if (result.stability_limited.value_or(0) > 0.5) {
+    const auto& methods = task.system.methods;
+    const bool offered = std::find(methods.begin(), methods.end(), "rodas5p") != methods.end();
     add(text,
-        "hint          stability limits %.0f%% of the steps, not accuracy: the system is stiff, "
-        "try --method rodas5p",
-        100 * *result.stability_limited);
+        "hint          stability limits %.0f%% of the steps, not accuracy: the system is stiff, %s",
+        100 * *result.stability_limited,
+        offered ? "try --method rodas5p" : "in a program of your own try Rodas5P");
+  }
   text += '\n';
   add_times(text, result, s.steps, task.settings.repeat);
   text += '\n';

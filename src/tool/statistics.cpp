@@ -2,23 +2,28 @@
 #include "statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace gradsolve::tool {
 
 namespace {
 
-/// The columns of (n, P) over the trajectories that reached t1; a sum already where the parameters
-/// are shared.
+/// The columns of (n, P) over the trajectories that have a finite row; a sum already where the
+/// parameters are shared.
 std::vector<double> sum_over_ensemble(const EnsembleData& ensemble,
                                       const std::vector<Status>& status,
                                       const std::vector<double>& values) {
   if (ensemble.shared_params) return values;
   const std::size_t num_columns = values.size() / ensemble.n;
   std::vector<double> sums(num_columns);
-  for (int i = 0; i < ensemble.n; ++i)
-    for (std::size_t j = 0; j < num_columns && status[i] == Status::success; ++j)
-      sums[j] += values[i * num_columns + j];
+  for (int i = 0; i < ensemble.n; ++i) {
+    const auto row = values.begin() + i * num_columns;
+    const bool counts =
+        status[i] == Status::success &&
+        std::all_of(row, row + num_columns, [](double x) { return std::isfinite(x); });
+    for (std::size_t j = 0; counts && j < num_columns; ++j) sums[j] += row[j];
+  }
   return sums;
 }
 
@@ -42,7 +47,7 @@ Statistics statistics_of(const EnsembleData& ensemble, const GradientResult& res
   for (int i = 0; i < n; ++i) {
     ++s.status[static_cast<int>(result.status[i])];
     if (result.status[i] == Status::success)
-      s.loss += result.loss[i];
+      s.loss += std::isfinite(result.loss[i]) ? result.loss[i] : 0;
     else if (s.failed.size() < failed_shown)
       s.failed.push_back(i);
   }

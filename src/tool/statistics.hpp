@@ -7,7 +7,8 @@
 
 namespace gradsolve::tool {
 
-/// A gradient's result in a few numbers. Sums are over the trajectories that reached t1.
+/// A gradient's result in a few numbers. Sums are over the trajectories that reached t1 with finite
+/// numbers.
 struct Statistics {
   int steps_min = 0, steps_max = 0;
   double steps_mean = 0, rejected_mean = 0;

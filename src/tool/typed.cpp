@@ -24,9 +24,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-[[noreturn]] void refuse_name(const char* option, const std::string& name,
+[[noreturn]] void refuse_name(const std::string& option, const std::string& name,
                               const std::vector<std::string_view>& known) {
-  std::string message = std::string("unknown ") + option + " '" + name + "'";
+  std::string message = "unknown " + option + " '" + name + "'";
   const auto nearest = *std::min_element(known.begin(), known.end(), [&](auto a, auto b) {
     return edit_distance(name, a) < edit_distance(name, b);
   });
@@ -39,7 +39,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::size_t find_name(const char* option, const std::string& name,
+std::size_t find_name(const std::string& option, const std::string& name,
                       const std::vector<std::string_view>& known) {
   const auto found = std::find(known.begin(), known.end(), name);
   if (found == known.end()) refuse_name(option, name, known);

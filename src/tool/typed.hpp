@@ -21,7 +21,7 @@ void require(bool condition, const char* option, const T& value, const std::stri
 }
 
 /// The position of a name in a list. Suggests the nearest one.
-std::size_t find_name(const char* option, const std::string& name,
+std::size_t find_name(const std::string& option, const std::string& name,
                       const std::vector<std::string_view>& known);
 
 double number_in(const std::string& typed, const char* option, const char* expected);

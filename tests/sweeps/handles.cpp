@@ -248,6 +248,28 @@ struct Square {
   }
 };
 
+TEST(Ensemble, OfASystemWithoutParameters_NeedsNone) {
+  const auto u0 = matrix<double>({{0.0}, {0.5}});
+  const Ensemble ensemble(u0, 0.0, 1.0);
+  const auto recorded = record(Exec(), Approach{}, Tsit5{}, ensemble, {.rtol = 1e-10});
+  const auto out = gradient(Exec(), Approach{}, recorded, ensemble, Square{});
+  const double e = std::exp(-1.0);  // u(1) = 1 - (1 - u0) / e
+  const double u1[] = {1 - e, 1 - 0.5 * e};
+  for (int i = 0; i < 2; ++i) EXPECT_NEAR(on_host(out.u0)(i, 0), 2 * u1[i] * e, 1e-9) << i;
+  EXPECT_NEAR(sum_of_losses(Exec(), out), u1[0] * u1[0] + u1[1] * u1[1], 1e-9);
+  EXPECT_EQ(ensemble.num_params(), 0);
+  EXPECT_EQ(ensemble.range(1, 2).num_params(), 0);
+  const auto columns =
+      sensitivity(Exec(), Approach{}, recorded, ensemble, Variables::all_u0<Approach>());
+  EXPECT_NEAR(on_host(columns.sensitivities)(1, 0, 0), e, 1e-9);
+}
+
+TEST(Variables, AreAllOfAKind) {
+  const auto all = Variables::all_params<LotkaVolterra>();
+  EXPECT_EQ(all.params, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_TRUE(all.u0.empty());
+}
+
 TEST(Handles, OfSharedParametersCountWhatIsLeftOutAnew) {
   const auto shared = column(std::vector<double>{1, 1, 1, 1});
   auto inputs = lotka_volterra(10);

@@ -4,15 +4,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
 
 ablate=("$tool" ablate --min-time 0 --n 40)
-# refuses TEXT ARGUMENTS...
-refuses() {
-  local text=$1 status=0
-  shift
-  "$tool" ablate "$@" >"$work/stdout" 2>"$work/stderr" || status=$?
-  [ "$status" = 2 ] || fail "exit $status, expected 2, of: $*"
-  [ ! -s "$work/stdout" ] || fail "wrote to stdout: $*"
-  grep -qF -- "$text" "$work/stderr" || fail "no '$text' of: $*" "$(cat "$work/stderr")"
-}
 # query FILE EXPRESSION: of its JSON, as `file`.
 query() { python3 -c 'import json, sys
 file = json.load(open(sys.argv[1]))
@@ -91,7 +82,7 @@ is "$work/part.json" "file['cells'] == $before" True
 
 # Another machine does not add to a file.
 sed 's/"host": "[^"]*"/"host": "elsewhere"/' "$work/part.json" >"$work/elsewhere.json"
-refuses "host was 'elsewhere' and is '" --resume "$work/elsewhere.json"
+refuses "host was 'elsewhere' and is '" ablate --resume "$work/elsewhere.json"
 
 # Two files side by side: one line a pair, whatever their back ends.
 sed 's/"openmp"/"cuda"/g; s/"serial"/"cuda"/g' "$work/star.json" >"$work/other.json"
@@ -101,25 +92,25 @@ grep -q '5 pairs of 5 and 5 cells; their gradient sums differ by 0.0e+00 at most
   fail "--join" "$(cat "$work/joined")"
 
 # What cannot be used.
-refuses "unknown --lanes 'widst', did you mean 'widest'?" --lanes widst
-refuses "unknown --backend 'gpu'" --backend gpu
-refuses "--n is 0, expected numbers of trajectories" --n 8,0
-refuses "--n is 2.5, expected numbers of trajectories" --n 2.5
-refuses "--rtol is -1, expected numbers > 0" --rtol 1e-4,-1
-refuses "--sort is on,on, expected each value once" --sort on,on
-refuses "--min-time is -1, expected a number of seconds >= 0" --min-time -1
-refuses "expected a name that ends in .png, .svg or .pdf" --sort on,off --picture "$work/picture"
-refuses "--picture needs an axis of two values" --picture "$work/picture.png"
-refuses "its folder does not exist" --json "$work/none/file.json"
-refuses "missing.json: cannot be read" --resume "$work/missing.json"
-refuses "expected no --n beside it" --resume "$work/part.json" --n 8
-refuses "expected no --json beside it" --join "$work/part.json" "$work/star.json" --json "$work/x.json"
-refuses "--join" --join "$work/part.json"
+refuses "unknown --lanes 'widst', did you mean 'widest'?" ablate --lanes widst
+refuses "unknown --backend 'gpu'" ablate --backend gpu
+refuses "--n is 0, expected numbers of trajectories" ablate --n 8,0
+refuses "--n is 2.5, expected numbers of trajectories" ablate --n 2.5
+refuses "--rtol is -1, expected numbers > 0" ablate --rtol 1e-4,-1
+refuses "--sort is on,on, expected each value once" ablate --sort on,on
+refuses "--min-time is -1, expected a number of seconds >= 0" ablate --min-time -1
+refuses "expected a name that ends in .png, .svg or .pdf" ablate --sort on,off --picture "$work/picture"
+refuses "--picture needs an axis of two values" ablate --picture "$work/picture.png"
+refuses "its folder does not exist" ablate --json "$work/none/file.json"
+refuses "missing.json: cannot be read" ablate --resume "$work/missing.json"
+refuses "expected no --n beside it" ablate --resume "$work/part.json" --n 8
+refuses "expected no --json beside it" ablate --join "$work/part.json" "$work/star.json" --json "$work/x.json"
+refuses "--join" ablate --join "$work/part.json"
 printf '{"format": "gradsolve ablation 1", "cells": [' >"$work/broken.json"
-refuses "broken.json: is not JSON: parse error at line 1, column 46" --resume "$work/broken.json"
+refuses "broken.json: is not JSON: parse error at line 1, column 46" ablate --resume "$work/broken.json"
 printf '{"format": "another"}' >"$work/broken.json"
-refuses "its format is 'another', expected 'gradsolve ablation 1'" --resume "$work/broken.json"
+refuses "its format is 'another', expected 'gradsolve ablation 1'" ablate --resume "$work/broken.json"
 sed 's/"sort": "on"/"sort": "perhaps"/' "$work/part.json" >"$work/broken.json"
-refuses "a cell with sort perhaps, which no axis has" --resume "$work/broken.json"
+refuses "a cell with sort perhaps, which no axis has" ablate --resume "$work/broken.json"
 
 finish

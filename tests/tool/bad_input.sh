@@ -2,18 +2,7 @@
 # Whatever cannot be used: exit 2, one line on stderr that says what and why, nothing written.
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
 
-# refuses TEXT ARGUMENTS...
-refuses() {
-  local text=$1 status=0
-  shift
-  "$tool" "$@" >"$work/stdout" 2>"$work/stderr" || status=$?
-  [ "$status" = 2 ] || fail "exit $status, expected 2, of: $*"
-  [ "$(wc -l <"$work/stderr")" = 1 ] || fail "not one line on stderr of: $*" "$(cat "$work/stderr")"
-  [ ! -s "$work/stdout" ] || fail "wrote to stdout: $*"
-  grep -qF -- "$text" "$work/stderr" || fail "no '$text' of: $*" "$(cat "$work/stderr")"
-  if [ -e "$work/out" ] || [ -e "$work/plot.csv" ]; then fail "wrote files: $*"; fi
-}
-# The same for `gradient`, on lorenz, where files would be written.
+# refuses() for `gradient` on lorenz, where files would be written.
 lorenz() {
   local text=$1
   shift
@@ -28,10 +17,10 @@ refuses "expected gradient, check, ablate, systems or methods"
 refuses "nonsense" nonsense
 refuses "--nonsense" gradient --system lorenz --nonsense
 lorenz "did you mean 'tsit5'?" --method tsit
-lorenz "unknown controller 'p'" --controller p
-lorenz "unknown precision 'half'" --precision half
+lorenz "unknown --controller 'p'" --controller p
+lorenz "unknown --precision 'half'" --precision half
 lorenz "There is: dp5 tsit5" --precision float --method vern9
-lorenz "unknown method of this system 'rodas4'" --method rodas4
+lorenz "unknown --method of lorenz 'rodas4'" --method rodas4
 lorenz "--n is 0, expected" --n 0
 lorenz "--n is -5, expected" --n -5
 lorenz "--n" --n many
@@ -111,7 +100,7 @@ printf '1\n-inf\n' >"$work/infinite.csv"
 params "row 1, column 0 (counted from 0) is infinite" "$work/infinite.csv"
 
 # npy NAME DESCR SHAPE BYTES [MAGIC]
-npy() {
+bad_npy() {
   local header="{'descr': $2, 'fortran_order': False, 'shape': $3, }"
   {
     printf %b "${5:-\\x93NUMPY\\x01\\0}\\x$(printf %02x ${#header})\\0"
@@ -122,7 +111,7 @@ npy() {
 npy_refused() {
   local text=$1
   shift
-  npy bad "$@"
+  bad_npy bad "$@"
   params "$text" "$work/bad.npy"
 }
 one='\0\0\0\0\0\0\xf0\x3f' nan='\0\0\0\0\0\0\xf8\x7f'

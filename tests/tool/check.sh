@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The gradients of every system and method agree with finite differences and with tangents.
+# Gradients agree with finite differences and with tangents: of systems that differences can follow,
+# and of every explicit method (stiff ones: tests/sweeps).
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
 
 for system in lorenz lotka_volterra van_der_pol linear pleiades magnet; do

@@ -46,13 +46,6 @@ sum=$("${read_back[@]}" --states "$work/u0.csv" | json rho)
 close "$sum" 2082.559810202 1e-10 || fail "states read from .csv give $sum"
 
 # Float32 files, Fortran order and format version 2 are read too: (2, 3) ones and zeros.
-npy() { # VERSION DESCR FORTRAN SHAPE BYTES
-  local header="{'descr': '$2', 'fortran_order': $3, 'shape': $4, }"
-  printf %b "\\x93NUMPY\\x0$1\\0\\x$(printf %02x ${#header})\\0"
-  [ "$1" = 1 ] || printf '\0\0'
-  printf '%s' "$header"
-  printf %b "$5"
-}
 one='\0\0\x80\x3f' zero='\0\0\0\0'
 npy 1 '<f4' False '(2, 3)' "$one$zero$zero$one$zero$zero" >"$work/c.npy"
 npy 2 '<f4' True '(2, 3)' "$one$one$zero$zero$zero$zero" >"$work/fortran.npy"

@@ -4,13 +4,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
 
 # rows FILE COLUMNS: the numbers of a .npy file of doubles, so many a line.
 rows() { od -A n -v -t f8 -j 128 -w$((8 * $2)) "$1"; }
-# npy DESCR FORTRAN SHAPE BYTES
-npy() {
-  local header="{'descr': '$1', 'fortran_order': $2, 'shape': $3, }"
-  printf %b "\\x93NUMPY\\x01\\0\\x$(printf %02x ${#header})\\0"
-  printf '%s' "$header"
-  printf %b "$4"
-}
 one='\0\0\x80\x3f' two='\0\0\0\x40' zero='\0\0\0\0' nan='\0\0\xc0\x7f'
 # same FILE FILE TOLERANCE: all numbers agree, relative to the largest.
 same() {
@@ -66,7 +59,7 @@ forward_is_reverse 1e-10 --system linear --n 9 --t0 1 --t1 0 --save-times 0.75 0
 
 # Least squares about zero is the sum of squares; about the solution itself it is 0.
 at=(--save-times 0.5 1)
-npy '<f4' False '(2, 3)' "$zero$zero$zero$zero$zero$zero" >"$work/zeros.npy"
+npy 1 '<f4' False '(2, 3)' "$zero$zero$zero$zero$zero$zero" >"$work/zeros.npy"
 sum=$("${lorenz[@]}" "${at[@]}" --json | json loss_sum)
 about_zero=("${lorenz[@]}" "${at[@]}" --loss least-squares "$work/zeros.npy")
 [ "$("${about_zero[@]}" --json | json loss_sum)" = "$sum" ] || fail "least squares about zero"
@@ -77,8 +70,8 @@ expect '"loss": "least-squares"' "${about_zero[@]}" --json
   awk '{ exit !($1 < 1e-20) }' || fail "least squares about the solution"
 
 # Data of each trajectory, in C and Fortran order, one of them missing: (u - d)^2 by hand.
-npy '<f4' False '(2, 1, 3)' "$one$two$nan$two$zero$one" >"$work/c.npy"
-npy '<f4' True '(2, 1, 3)' "$one$two$two$zero$nan$one" >"$work/fortran.npy"
+npy 1 '<f4' False '(2, 1, 3)' "$one$two$nan$two$zero$one" >"$work/c.npy"
+npy 1 '<f4' True '(2, 1, 3)' "$one$two$two$zero$nan$one" >"$work/fortran.npy"
 for file in c fortran; do
   "$tool" gradient --system lorenz --n 2 --save-times 0.5 --loss least-squares "$work/$file.npy" \
     --out "$work/$file" --json | json loss_sum >"$work/$file.loss"

@@ -105,7 +105,7 @@ Axis axis_in(const AxisKind& kind, const std::string& typed) {
     if (kind.known.empty())
       value = number_value(kind, value);
     else
-      find_name(option.c_str(), value, kind.known);
+      find_name(option, value, kind.known);
     require(std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end(),
             option.c_str(), typed, "each value once");
     axis.values.push_back(value);
