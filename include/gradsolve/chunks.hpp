@@ -29,11 +29,6 @@ struct ChunkedGradient {
 
 namespace detail {
 
-/// Where nothing is said: a share of a GPU that leaves room for others.
-inline constexpr std::size_t default_chunk_budget = std::size_t(4) << 30;
-/// Trajectories of the first chunk, which tells how long the others may be.
-inline constexpr int pilot_chunk = 4096;
-
 /// Bytes that a chunk's mesh took for each of its trajectories, and results. Where spans are Views
 /// there is a second mesh (move.hpp).
 template <class F, class Rec>
@@ -149,8 +144,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
   }
   out.left_out = out.num_chunks = out.largest_chunk = 0;
 
-  const std::size_t budget =
-      (options.memory_budget > 0 ? options.memory_budget : default_chunk_budget) / 2;
+  const std::size_t budget = half_of_budget(options);
   options.memory_budget = budget;
   options.keep_states = false;  // the gradient replays: a chunk of more trajectories gains more
   Record<M, Scalar, typename Exec::memory_space> recorded;
@@ -197,8 +191,7 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
     }
     exec.fence("gradsolve::record_and_gradient_in_chunks: for after_chunk");
     after_chunk(begin, n);
-    const double room = double(budget) / bytes_a_trajectory<F>(recorded);
-    size = static_cast<int>(Kokkos::clamp(0.9 * room, 1.0, double(most)));
+    size = size_of_chunk(budget, bytes_a_trajectory<F>(recorded), most);
   }
   exec.fence("gradsolve::record_and_gradient_in_chunks: the workspace goes");
 }

@@ -11,8 +11,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 #include <string>
+#include <string_view>
 
 namespace gradsolve::tool {
 
@@ -184,9 +186,15 @@ int run(int argc, char** argv) {
   return success;
 }
 
-/// One line on stderr, whatever the text holds.
+/// One line on stderr, whatever the text holds; the library's options by their names here.
 int complain(std::string text, ExitCode code) {
   std::replace(text.begin(), text.end(), '\n', ' ');
+  constexpr std::string_view option = "options.";
+  for (auto at = text.find(option); at != std::string::npos; at = text.find(option, at)) {
+    text.replace(at, option.size(), "--");
+    for (at += 2; std::islower(static_cast<unsigned char>(text[at])) || text[at] == '_'; ++at)
+      if (text[at] == '_') text[at] = '-';
+  }
   std::cerr << "gradsolve: " << text << '\n';
   return code;
 }

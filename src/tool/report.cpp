@@ -65,6 +65,9 @@ void add_memory(std::string& text, const MemoryPlan& plan) {
   if (plan.replay_factor > 1)
     add(text, "              states of %d steps at a time: %.2f steps replayed for each one",
         plan.segment_steps, plan.replay_factor);
+  if (plan.num_chunks > 1)
+    add(text, "              or %d chunks of up to %d (record_and_gradient_in_chunks)",
+        plan.num_chunks, plan.chunk_size);
 }
 
 struct Sweep {
@@ -132,8 +135,11 @@ Json json_of(const Time& time) {
 
 Json json_of(const MemoryPlan& plan) {
   return {{"mesh_bytes", plan.mesh},
+          {"kept_bytes", plan.kept},
           {"results_bytes", plan.results},
           {"states_bytes", plan.states},
+          {"weights_bytes", plan.weights},
+          {"num_chunks", plan.num_chunks},
           {"slices_in_flight", plan.slices_in_flight},
           {"segment_steps", plan.segment_steps},
           {"replay_factor", plan.replay_factor}};

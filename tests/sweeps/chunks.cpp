@@ -168,5 +168,32 @@ TEST_F(Chunks, OfNoTrajectories_AreNone) {
   EXPECT_EQ(out.loss.extent(0), 0u);
 }
 
+/// All trajectories take as many steps, so that the plan knows all.
+TEST(MemoryPlan, CountsTheChunks) {
+  constexpr int n = 20'000, steps = 30;
+  const auto inputs = lotka_volterra(n);
+  const Options fixed{.fixed_steps = steps, .memory_budget = 8'000'000};
+  ChunkedGradient<> out;
+  record_and_gradient_in_chunks(Exec(), LotkaVolterra{}, Tsit5{}, inputs.ensemble(0.0, 1.0), fixed,
+                                SquaredNorm{}, out);
+  const auto plan = plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, n, steps, steps, fixed);
+  EXPECT_GT(out.num_chunks, 2);
+  EXPECT_EQ(plan.num_chunks, out.num_chunks);
+  EXPECT_NEAR(plan.chunk_size, out.largest_chunk, 0.01 * out.largest_chunk);
+  EXPECT_EQ(plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, 100, steps, steps).num_chunks, 1);
+  EXPECT_EQ(plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, 0, steps, steps).num_chunks, 0);
+}
+
+TEST(MemoryPlan, KnowsTheStatesThatTheRecordKeeps) {
+  constexpr int n = 64, steps = 30;
+  const Options options{.fixed_steps = steps, .keep_states = true};
+  const auto r =
+      record(Exec(), LotkaVolterra{}, Tsit5{}, lotka_volterra(n).ensemble(0.0, 1.0), options);
+  const auto plan = plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, n, steps, steps, options);
+  EXPECT_EQ(plan.kept, r.kept.extent(0) * sizeof(double));
+  EXPECT_EQ(plan.mesh, r.mesh.ends.extent(0) * sizeof(double));
+  EXPECT_EQ(plan_memory(Exec(), LotkaVolterra{}, Tsit5{}, n, steps, steps).kept, 0u);
+}
+
 }  // namespace
 }  // namespace gradsolve::test

@@ -36,7 +36,7 @@ lorenz "--max-steps is 0, expected" --max-steps 0
 lorenz "--fixed-steps is -3, expected" --fixed-steps -3
 lorenz "--memory-budget is 0, expected" --memory-budget 0
 lorenz "--memory-budget" --memory-budget much
-lorenz "options.memory_budget is 16 bytes, expected" --memory-budget 16
+lorenz "--memory-budget is 16 bytes, expected" --memory-budget 16
 lorenz "--repeat is 0, expected" --repeat 0
 lorenz "--method rk4 has no error estimate" --method rk4
 lorenz "expected one of them" --fixed-steps 3 --fixed-step 0.1
