@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 /// How the adjoint of a long trajectory fits in little memory. It needs the state at the begin of
@@ -44,20 +45,36 @@ constexpr int num_segments_within(int places, int replays) {
   return static_cast<int>(count);
 }
 
-/// For trajectories of `rows` steps in `room` rows of memory: the plan of the fewest replays, with
-/// the longest segments, as the last one is never replayed. 2 sqrt(rows) are enough for one replay.
+/// The least number of replays for so many segments; more than max_replays where they are too many.
+constexpr int num_replays(int segments, int places) {
+  int replays = 0;
+  while (replays <= max_replays && num_segments_within(places, replays) < segments) ++replays;
+  return replays;
+}
+
+/// For trajectories of `rows` steps in `room` rows of memory: the plan of the fewest steps. With r
+/// replays these are (r + 1) m - C(places + r, r - 1) segments, m in all. 2 sqrt(rows) are enough
+/// for one replay; the last segment is never replayed, so that the longest are best.
 constexpr Checkpoints plan_checkpoints(int rows, long long room) {
   if (room >= rows) return {std::max(rows, 1), 0, std::max(rows, 1)};
-  for (int replays = 1; replays <= max_replays; ++replays)
-    for (int places = 1; places < room; ++places) {
-      const int length = static_cast<int>(room) - places;
-      const int earlier = num_checkpoints(rows, length);
-      if (earlier < num_segments_within(places, replays)) {
-        const int used = std::min(places, earlier);
-        return {length, used, length + used};
-      }
-    }
-  return {0, 0, 0};
+  for (int places = 1; places < room; ++places) {
+    const int length = static_cast<int>(room) - places;
+    const int earlier = num_checkpoints(rows, length);
+    if (earlier <= places) return {length, earlier, length + earlier};
+  }
+  Checkpoints best{0, 0, 0};
+  long long fewest = std::numeric_limits<long long>::max();
+  for (int places = 1; places < room; ++places) {
+    const int length = static_cast<int>(room) - places;
+    const int segments = num_checkpoints(rows, length) + 1;
+    const int replays = num_replays(segments, places);
+    if (replays > max_replays) continue;
+    const long long steps =
+        length * ((replays + 1LL) * segments - num_segments_within(places + 1, replays - 1));
+    if (steps < fewest) best = {length, places, length + places};
+    fewest = std::min(fewest, steps);
+  }
+  return best;
 }
 
 /// The least of such rooms.
@@ -93,8 +110,7 @@ struct CheckpointSchedule {
 /// How many of `count` segments, with `places` for checkpoints, come before the next checkpoint,
 /// the first having one: the fewest that the least number of replays allows.
 constexpr int num_before_next(int count, int places) {
-  int replays = 0;
-  while (num_segments_within(places, replays) < count) ++replays;
+  const int replays = num_replays(count, places);
   const int least = replays < 2 ? 1 : num_segments_within(places, replays - 2);
   return std::max(least, count - num_segments_within(places - 1, replays));
 }
