@@ -8,6 +8,7 @@
 //   record_fresh     from nothing: counts the steps, sorts, allocates, records
 //   replay           forward on the recorded steps
 //   gradient         replay and adjoint, one launch
+//   float_store      the same, with the states on the way kept in float
 //   record_gradient  record, then gradient
 //   solve            final states alone, no mesh kept
 //
@@ -45,6 +46,7 @@ struct Bench {
   gradsolve::Solved<double, Memory> solved;
   gradsolve::Replay<double, Memory> replay;
   gradsolve::Gradient<double, Memory> gradient;
+  gradsolve::Gradient<double, Memory, float> gradient_in_float;
 
   template <class T1>
   Bench(int n, double rtol, Members members, const T1& t1)
@@ -69,6 +71,9 @@ struct Bench {
   void run_replay() { gradsolve::replay<Width>(exec, Lorenz{}, record, ensemble, replay); }
   void run_gradient() {
     gradsolve::gradient<Width>(exec, Lorenz{}, record, ensemble, SquaredNorm{}, gradient);
+  }
+  void run_float_store() {
+    gradsolve::gradient<Width>(exec, Lorenz{}, record, ensemble, SquaredNorm{}, gradient_in_float);
   }
   void run_record_gradient() {
     run_record();
@@ -126,6 +131,7 @@ void add_sweeps(const std::string& prefix, Members members, const std::vector<st
   add<Width>(prefix + "/record_fresh", members, &B::run_record_fresh, sizes, digits);
   add<Width>(prefix + "/replay", members, &B::run_replay, sizes, digits);
   add<Width>(prefix + "/gradient", members, &B::run_gradient, sizes, digits);
+  add<Width>(prefix + "/float_store", members, &B::run_float_store, sizes, digits);
   add<Width>(prefix + "/record_gradient", members, &B::run_record_gradient, sizes, digits);
   add<Width>(prefix + "/solve", members, &B::run_solve, sizes, digits);
 }

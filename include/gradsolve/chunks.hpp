@@ -157,7 +157,8 @@ void record_and_gradient_in_chunks(const Exec& exec, const F& system, M method,
     try {
       record<Width>(exec, system, method, chunk, options, recorded);
       check_states_budget(name, recorded.mesh,
-                          row_numbers<SystemOnT<Exec, M, F>>(recorded.mesh.width), budget, 2);
+                          row_numbers<SystemOnT<Exec, M, F>>(recorded.mesh.width) * sizeof(Scalar),
+                          budget, 2);
       gradient<Width>(exec, system, recorded, chunk, loss_of_chunk(loss, begin, end), gradients);
       exec.fence("gradsolve::record_and_gradient_in_chunks");
     } catch (const InvalidArgument&) {

@@ -17,10 +17,10 @@ namespace gradsolve {
 /// Memory: the states of the slices in flight, not of the ensemble (docs/memory.md).
 /// Throws InvalidArgument where the ensemble does not match the record.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class Loss>
+          class States, class Parameters, class Loss, class Store>
 void gradient(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
               const Ensemble<States, Parameters>& ensemble, const Loss& loss,
-              Gradient<Scalar, MemorySpace>& out) {
+              Gradient<Scalar, MemorySpace, Store>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::gradient");
   detail::reverse_sweep<false, Width>("gradient", exec, system, record, ensemble)
       .run(detail::seed_of<F>("gradient", loss, ensemble), true, out);
@@ -41,11 +41,11 @@ Gradient<Scalar, MemorySpace> gradient(const Exec& exec, const F& system,
 /// save times. The steps move with the span, each at its fixed place (t - t0) / (t1 - t0); save
 /// times move on their own (docs/times.md).
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class Loss>
+          class States, class Parameters, class Loss, class Store>
 void gradient_with_times(const Exec& exec, const F& system,
                          const Record<M, Scalar, MemorySpace>& record,
                          const Ensemble<States, Parameters>& ensemble, const Loss& loss,
-                         Gradient<Scalar, MemorySpace>& out) {
+                         Gradient<Scalar, MemorySpace, Store>& out) {
   Kokkos::Profiling::ScopedRegion region("gradsolve::gradient_with_times");
   detail::reverse_sweep<true, Width>("gradient_with_times", exec, system, record, ensemble)
       .run(detail::seed_of<F>("gradient_with_times", loss, ensemble), true, out);
@@ -65,10 +65,10 @@ Gradient<Scalar, MemorySpace> gradient_with_times(const Exec& exec, const F& sys
 /// The vector-Jacobian product of the replay: for cotangents w of the final states, (n, N), the
 /// cotangents w^T du/du0 and w^T du/dp. For losses that live elsewhere. Otherwise as gradient().
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class Cotangent>
+          class States, class Parameters, class Cotangent, class Store>
 void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
          const Ensemble<States, Parameters>& ensemble, const Cotangent& cotangents,
-         Gradient<Scalar, MemorySpace>& out) {
+         Gradient<Scalar, MemorySpace, Store>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::vjp");
   static_assert(Cotangent::rank() == 2, "cotangents are a View of rank 2: (n, N)");
@@ -81,10 +81,10 @@ void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>
 
 /// The same for cotangents of the states at save times, (n, saves, N).
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
-          class States, class Parameters, class S, class TimesSpace, class Cotangent>
+          class States, class Parameters, class S, class TimesSpace, class Cotangent, class Store>
 void vjp(const Exec& exec, const F& system, const Record<M, Scalar, MemorySpace>& record,
          const Ensemble<States, Parameters>& ensemble, const SaveTimes<S, TimesSpace>& times,
-         const Cotangent& cotangents, Gradient<Scalar, MemorySpace>& out) {
+         const Cotangent& cotangents, Gradient<Scalar, MemorySpace, Store>& out) {
   using namespace detail;
   Kokkos::Profiling::ScopedRegion region("gradsolve::vjp");
   const auto sweep = reverse_sweep<false, Width>("vjp", exec, system, record, ensemble);
@@ -118,8 +118,8 @@ Gradient<Scalar, MemorySpace> vjp(const Exec& exec, const F& system,
 }
 
 /// The sum of the losses over the ensemble; NaN where a trajectory has none. Synchronises exec.
-template <class Exec, class Scalar, class MemorySpace>
-Scalar sum_of_losses(const Exec& exec, const Gradient<Scalar, MemorySpace>& gradient) {
+template <class Exec, class Scalar, class MemorySpace, class Store>
+Scalar sum_of_losses(const Exec& exec, const Gradient<Scalar, MemorySpace, Store>& gradient) {
   const auto loss = gradient.loss;
   Scalar total(0);
   Kokkos::parallel_reduce(

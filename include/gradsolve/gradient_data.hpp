@@ -6,6 +6,7 @@
 #include <gradsolve/mesh/move.hpp>
 
 #include <memory>
+#include <type_traits>
 
 namespace gradsolve {
 
@@ -14,10 +15,17 @@ namespace gradsolve {
 ///
 /// A trajectory whose Record::status is not success, or whose loss is infinite or NaN, has no
 /// gradient: its rows are NaN.
-template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
+///
+/// Store: the number type of the states that gradient() and vjp() keep on their way. float takes
+/// half of their memory and of the traffic to it where Scalar is double; the steps back then start
+/// from rounded states, which the derivatives show (docs/memory.md).
+template <class Scalar = double, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space,
+          class Store = Scalar>
 struct Gradient {
   using Matrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, MemorySpace>;
   using Numbers = Kokkos::View<Scalar*, MemorySpace>;
+  static_assert(std::is_same_v<Store, Scalar> || std::is_same_v<Store, float>,
+                "states are kept in the scalar type of the gradient, or in float");
 
   Numbers loss;   ///< (n); empty after vjp().
   Matrix states;  ///< (n, N) final states of the replay.
@@ -37,7 +45,7 @@ struct Gradient {
   Matrix save_times;  ///< (n, saves) d loss / d save time; NaN where a ragged list has none.
 
   struct Workspace {
-    Numbers buffer;                                        // states of the slices in flight
+    Kokkos::View<Store*, MemorySpace> buffer;              // states of the slices in flight
     Kokkos::View<detail::Segment*, MemorySpace> segments;  // schedule of checkpoints,
     int places = 0;                                        // for as many at a time
     std::size_t room = 0;  // bytes that memory had for `buffer` when it ran out; 0: it never did

@@ -112,6 +112,8 @@ void derivatives(const Kokkos::Cuda& exec, Method method, const EnsembleOf<doubl
   const auto record = gradsolve::record(exec, Lorenz{}, method, ensemble);
   gradsolve::gradient_with_times(exec, Lorenz{}, record, ensemble, SquaredNorm{});
   gradsolve::gradient_with_times(exec, Lorenz{}, record, ensemble, at);
+  gradsolve::Gradient<double, Kokkos::CudaSpace, float> kept_in_float;
+  gradsolve::gradient(exec, Lorenz{}, record, ensemble, SquaredNorm{}, kept_in_float);
   gradsolve::sensitivity(exec, Lorenz{}, record, ensemble);
   gradsolve::sensitivity(exec, Lorenz{}, record, ensemble, times);
   gradsolve::hessian_product(exec, Lorenz{}, record, ensemble, SquaredNorm{}, u0, u0);

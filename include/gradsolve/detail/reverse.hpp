@@ -34,9 +34,9 @@ constexpr void check_data_accessible(const SavedLossSeed<LeastSquares<S, MemoryS
 
 /// Puts the schedule of checkpoints on the device, where each segment's own is not enough.
 /// Synchronises exec where the plan is a new one.
-template <class Exec, class S, class MemorySpace>
+template <class Exec, class Workspace>
 CheckpointSchedule schedule_checkpoints(const Exec& exec, int rows, const Checkpoints& plan,
-                                        typename Gradient<S, MemorySpace>::Workspace& work) {
+                                        Workspace& work) {
   const int count = num_checkpoints(rows, plan.length) + 1;
   if (plan.places >= count - 1) return {};
   auto& segments = work.segments;
@@ -52,12 +52,12 @@ CheckpointSchedule schedule_checkpoints(const Exec& exec, int rows, const Checkp
   return {segments.data()};
 }
 
-/// Refuses a budget (0: none) that has no room for the states of one slice, `row` numbers a step:
+/// Refuses a budget (0: none) that has no room for the states of one slice, row_bytes a step:
 /// it is the user's over `share`. Returns the bytes that it takes.
 template <class S, class MemorySpace>
 std::size_t check_states_budget(const char* function, const Mesh<S, MemorySpace>& mesh,
-                                std::size_t row, std::size_t budget, int share = 1) {
-  const std::size_t least = row * sizeof(S) * least_room(mesh.max_rows);
+                                std::size_t row_bytes, std::size_t budget, int share = 1) {
+  const std::size_t least = row_bytes * least_room(mesh.max_rows);
   if (budget > 0 && budget < least)
     refuse(function, "options.memory_budget", std::to_string(budget * share) + " bytes",
            "at least " + std::to_string(least * share) + " for the states of a slice of " +
@@ -68,28 +68,27 @@ std::size_t check_states_budget(const char* function, const Mesh<S, MemorySpace>
 /// Buffer for the states of the slices in flight, `row` numbers a step, of `budget` bytes at most
 /// (0: what there is). Throws InvalidArgument where the budget has no room for one slice, and what
 /// Kokkos throws (std::runtime_error) where the memory has none.
-template <class Exec, class S, class MemorySpace>
-KeptStates<S> reserve_buffer(const char* function, const Exec& exec,
-                             const Mesh<S, MemorySpace>& mesh, std::size_t row, std::size_t budget,
-                             typename Gradient<S, MemorySpace>::Workspace& work) {
+template <class Exec, class S, class MemorySpace, class Workspace>
+auto reserve_buffer(const char* function, const Exec& exec, const Mesh<S, MemorySpace>& mesh,
+                    std::size_t row, std::size_t budget, Workspace& work) {
+  using Store = typename decltype(work.buffer)::value_type;
   const int max_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
-  const std::size_t least = check_states_budget(function, mesh, row, budget);
+  const std::size_t least = check_states_budget(function, mesh, row * sizeof(Store), budget);
   if (work.room >= least && (budget == 0 || work.room < budget)) budget = work.room;
   while (true) {
-    const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row * sizeof(S), budget);
+    const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row * sizeof(Store), budget);
     const std::size_t size = row * plan.room * slots;
     try {
       reserve(exec, work.buffer, size, "gradsolve::Gradient::buffer");
-      KeptStates<S> kept{};
+      KeptStates<S, Store> kept{};
       kept.num_slots = slots;
       kept.segment_rows = plan.length;
       kept.room = plan.room;
-      kept.checkpoints =
-          schedule_checkpoints<Exec, S, MemorySpace>(exec, mesh.max_rows, plan, work);
+      kept.checkpoints = schedule_checkpoints(exec, mesh.max_rows, plan, work);
       kept.buffer = work.buffer.data();
       return kept;
     } catch (const std::exception&) {  // out of memory
-      budget = work.room = size * sizeof(S) / 2;
+      budget = work.room = size * sizeof(Store) / 2;
       if (budget < least) throw;
     }
   }
@@ -125,8 +124,8 @@ class ReverseSweep {
     return *this;
   }
 
-  template <class Seed>
-  void run(const Seed& seed, bool with_loss, Gradient<Scalar, MemorySpace>& out) const {
+  template <class Seed, class Store>
+  void run(const Seed& seed, bool with_loss, Gradient<Scalar, MemorySpace, Store>& out) const {
     sweep<L>(seed, with_loss, {}, out);
     sum_shared(out, out.workspace.params_each, out.params);
     if constexpr (HasWeights<F>) count_left_out(out);
@@ -148,9 +147,9 @@ class ReverseSweep {
   }
 
  private:
-  template <class T, class Seed>
+  template <class T, class Seed, class Store>
   void sweep(const Seed& seed, bool with_loss, const Product<Scalar, (num_parts<T> > 1)>& product,
-             Gradient<Scalar, MemorySpace>& out) const {
+             Gradient<Scalar, MemorySpace, Store>& out) const {
     const int n = record_.size();
     renew_if_moved_from(out);
     resize_rows(exec_, out.states, n, F::num_states, "gradsolve::Gradient::states");
@@ -165,22 +164,23 @@ class ReverseSweep {
     if (n == 0) return;
     TimeOutput<Scalar, WithTimes> times;
     if constexpr (WithTimes) times = {out.t0.data(), out.t1.data(), strided(out.save_times)};
-    const KeptStates<Scalar> kept = kept_states(num_parts<T>, out);
+    const KeptStates<Scalar, Store> kept = kept_states(num_parts<T>, out);
     const auto system = summing_system(kept.num_slots, out);
-    const GradientKernel<WithTimes, M, std::remove_const_t<decltype(system)>, T, Seed> kernel{
-        system,
-        record_.options.find_consistent_start,
-        inputs_of(ensemble_),
-        mesh_on_span(exec_, record_.mesh, ensemble_.t0(), ensemble_.t1(), out.workspace.moved),
-        record_.status.data(),
-        seed,
-        kept,
-        strided(out.states),
-        with_loss ? out.loss.data() : nullptr,  // a View of no rows may have an address
-        strided(out.u0),
-        strided(each),
-        times,
-        product};
+    const GradientKernel<WithTimes, M, std::remove_const_t<decltype(system)>, T, Seed, Store>
+        kernel{
+            system,
+            record_.options.find_consistent_start,
+            inputs_of(ensemble_),
+            mesh_on_span(exec_, record_.mesh, ensemble_.t0(), ensemble_.t1(), out.workspace.moved),
+            record_.status.data(),
+            seed,
+            kept,
+            strided(out.states),
+            with_loss ? out.loss.data() : nullptr,  // a View of no rows may have an address
+            strided(out.u0),
+            strided(each),
+            times,
+            product};
     launch_slices("gradsolve::gradient", exec_, kept.num_slots, kernel);
     // Every slot takes one slice too many, after its first.
     if constexpr (!HasWeights<F>) *out.workspace.taken_before += record_.mesh.num_slices;
@@ -190,7 +190,8 @@ class ReverseSweep {
                                                    out.weights.data());
   }
 
-  void prepare_weights(Gradient<Scalar, MemorySpace>& out) const {
+  template <class Store>
+  void prepare_weights(Gradient<Scalar, MemorySpace, Store>& out) const {
     if constexpr (HasWeights<F>) {
       resize(exec_, out.weights, F::num_weights, "gradsolve::Gradient::weights");
       if (record_.size() == 0) Kokkos::deep_copy(exec_, out.weights, Scalar(0));
@@ -200,7 +201,8 @@ class ReverseSweep {
   }
 
   /// The system as the kernel sees it, with room for the derivatives in its weights.
-  auto summing_system(int num_slots, Gradient<Scalar, MemorySpace>& out) const {
+  template <class Store>
+  auto summing_system(int num_slots, Gradient<Scalar, MemorySpace, Store>& out) const {
     if constexpr (HasWeights<F>) {
       auto& each = out.workspace.weights_each;
       resize(exec_, each, std::size_t(num_slots) * F::num_weights * Summing::Sums::numbers_a_weight,
@@ -212,8 +214,8 @@ class ReverseSweep {
     }
   }
 
-  template <class Seed>
-  void prepare_times(const Seed& seed, Gradient<Scalar, MemorySpace>& out) const {
+  template <class Seed, class Store>
+  void prepare_times(const Seed& seed, Gradient<Scalar, MemorySpace, Store>& out) const {
     const int n = WithTimes ? record_.size() : 0;
     resize(exec_, out.t0, n, "gradsolve::Gradient::t0");
     resize(exec_, out.t1, n, "gradsolve::Gradient::t1");
@@ -224,14 +226,16 @@ class ReverseSweep {
       Kokkos::deep_copy(exec_, out.save_times, Kokkos::Experimental::quiet_NaN_v<Scalar>);
   }
 
-  KeptStates<Scalar> kept_states(int parts, Gradient<Scalar, MemorySpace>& out) const {
+  template <class Store>
+  KeptStates<Scalar, Store> kept_states(int parts,
+                                        Gradient<Scalar, MemorySpace, Store>& out) const {
     auto& work = out.workspace;
     if (work.taken_before == nullptr) {  // new
       work.taken = Kokkos::View<unsigned, MemorySpace>(
           Kokkos::view_alloc(exec_, "gradsolve::Gradient::taken"));  // 0, as *taken_before
       work.taken_before = std::make_shared<unsigned>(0u);  // not that of who was copied before
     }
-    KeptStates<Scalar> kept{};
+    KeptStates<Scalar, Store> kept{};
     if (on_kept_states_) {
       kept.num_slots = Kokkos::min(Backend<Exec>::num_slots(exec_), record_.mesh.num_slices);
       kept.recorded = record_.kept.data();
@@ -248,7 +252,9 @@ class ReverseSweep {
     return kept;
   }
 
-  void sum_shared(Gradient<Scalar, MemorySpace>& out, const Matrix& each, const Matrix& sum) const {
+  template <class Store>
+  void sum_shared(Gradient<Scalar, MemorySpace, Store>& out, const Matrix& each,
+                  const Matrix& sum) const {
     if constexpr (shared) {
       auto& work = out.workspace;
       resize_rows(exec_, work.partial, num_partial_sums, P, "gradsolve::Gradient::partial");
@@ -262,13 +268,15 @@ class ReverseSweep {
       out.left_out = {};
     }
   }
-  void prepare_left_out(Gradient<Scalar, MemorySpace>& out) const {
+  template <class Store>
+  void prepare_left_out(Gradient<Scalar, MemorySpace, Store>& out) const {
     if (out.left_out.data() == nullptr)
       out.left_out = Kokkos::View<int, MemorySpace>(
           Kokkos::view_alloc(exec_, "gradsolve::Gradient::left_out"));
   }
   /// Trajectories without a gradient are NaN, all of them.
-  void count_left_out(Gradient<Scalar, MemorySpace>& out) const {
+  template <class Store>
+  void count_left_out(Gradient<Scalar, MemorySpace, Store>& out) const {
     prepare_left_out(out);
     Kokkos::parallel_reduce("gradsolve::gradient::left_out",
                             Kokkos::RangePolicy<Exec>(exec_, 0, record_.size()),

@@ -28,14 +28,14 @@ struct Product<S, true> {
   StridedMatrix<S> u0, params;
 };
 
-/// Where the states at the begins of the steps are kept for the way back.
-template <class S>
+/// Where the states at the begins of the steps are kept for the way back, as numbers of type Store.
+template <class S, class Store = S>
 struct KeptStates {
   int num_slots;
   int segment_rows;  // see mesh/checkpoints.hpp
   int room;          // rows of a slot: a segment, then checkpoints
   CheckpointSchedule checkpoints;
-  S* buffer;        // (num_slots, room, N, width): of the slices in flight
+  Store* buffer;    // (num_slots, room, N, width): of the slices in flight
   unsigned* taken;  // slices taken so far, in this and in all earlier launches
   unsigned taken_before;
   const S* recorded;      // (total_rows, N, width): by record(), null: not
@@ -53,7 +53,8 @@ struct KeptStates {
 ///
 /// T: the lane type L for a gradient; Dual<L, 1> for its derivative in a direction, which makes it
 /// forward over reverse: a Hessian-vector product.
-template <bool WithTimes, class M, class F, class T, class Seed>
+template <bool WithTimes, class M, class F, class T, class Seed,
+          class Store = ScalarOf<LaneBeneathT<T>>>
 struct GradientKernel {
   using L = LaneBeneathT<T>;
   using S = ScalarOf<L>;
@@ -64,6 +65,8 @@ struct GradientKernel {
   static constexpr int width = LaneTraits<L>::width;
   static constexpr bool is_product = num_parts<T> > 1;
   static constexpr bool with_weights = sums_weights_v<F>;
+  /// Whether the states may be those of record().
+  static constexpr bool may_be_recorded = !is_product && std::is_same_v<Store, S>;
 
   F f;
   bool find_start;  // as Options::find_consistent_start
@@ -71,7 +74,7 @@ struct GradientKernel {
   MeshAccess<S> mesh;
   const Status* status;
   Seed seed;
-  KeptStates<S> keep;
+  KeptStates<S, Store> keep;
   StridedMatrix<S> states;
   S* loss;
   StridedMatrix<S> du0, dparams;
@@ -162,7 +165,7 @@ struct GradientKernel {
   }
 
   /// Rows of states, of one thread's trajectories.
-  KOKKOS_FORCEINLINE_FUNCTION void store_state(S* rows, int row, const StateOf<F, T>& u) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store_state(Store* rows, int row, const StateOf<F, T>& u) const {
     for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
         store(rows + ((std::int64_t(row) * N + i) * num_parts<T> + k) * row_width<F>(mesh.width),
@@ -170,7 +173,7 @@ struct GradientKernel {
       });
     });
   }
-  KOKKOS_FORCEINLINE_FUNCTION void load_state(const S* rows, int row, StateOf<F, T>& u) const {
+  KOKKOS_FORCEINLINE_FUNCTION void load_state(const Store* rows, int row, StateOf<F, T>& u) const {
     for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
       static_for<num_parts<T>>([&](auto k) GRADSOLVE_INLINE_LAMBDA {
         part(u[i], k) = load<L>(rows + ((std::int64_t(row) * N + i) * num_parts<T> + k) *
@@ -190,21 +193,21 @@ struct GradientKernel {
     const std::int64_t row_size = std::int64_t(N) * num_parts<T> * row_width<F>(mesh.width);
     const int rows = steps.rows();
     bool recorded = false;
-    if constexpr (!is_product) recorded = keep.recorded != nullptr;
+    if constexpr (may_be_recorded) recorded = keep.recorded != nullptr;
     const int length = recorded ? Kokkos::max(rows, 1) : keep.segment_rows;
     // Segments, the last one first. There is one way back in the code, for all: it is long.
     for (int begin = num_checkpoints(rows, length) * length; begin >= 0; begin -= length) {
       const int end = Kokkos::min(begin + length, rows);
-      const S* kept;
+      const Store* kept = nullptr;
       if (recorded) {
-        if constexpr (!is_product) {
+        if constexpr (may_be_recorded) {
           const StridedMatrix<const S> final_states{keep.final_states, 1,
                                                     Stride(keep.num_trajectories)};
           copy(lanes.template gather_states<Whole<F>::num_states>(f, final_states,
                                                                   [](int) { return L(0); }),
                u);
+          kept = keep.recorded + mesh.first_row[slice] * row_size + place_in_row(f, first_lane);
         }
-        kept = keep.recorded + mesh.first_row[slice] * row_size + place_in_row(f, first_lane);
       } else {
         kept = replay_segment(steps, slot, first_lane, begin, end, u, p);
       }
@@ -216,16 +219,16 @@ struct GradientKernel {
   /// Replays up to row `end` and keeps the states of the rows [begin, end); returns where row 0
   /// would be. The last segment is replayed from the start, any other from the nearest checkpoint;
   /// on the way checkpoints are left behind.
-  KOKKOS_FORCEINLINE_FUNCTION const S* replay_segment(const Steps<L>& steps, int slot,
-                                                      int first_lane, int begin, int end,
-                                                      StateOf<F, T>& u,
-                                                      const ParamsOf<F, T>& p) const {
+  KOKKOS_FORCEINLINE_FUNCTION const Store* replay_segment(const Steps<L>& steps, int slot,
+                                                          int first_lane, int begin, int end,
+                                                          StateOf<F, T>& u,
+                                                          const ParamsOf<F, T>& p) const {
     const std::int64_t row_size = std::int64_t(N) * num_parts<T> * row_width<F>(mesh.width);
     const int length = keep.segment_rows;
-    S* const slot_rows =
+    Store* const slot_rows =
         keep.buffer + std::int64_t(slot) * keep.room * row_size + place_in_row(f, first_lane);
-    S* const kept = slot_rows - begin * row_size;
-    S* const checkpoints = slot_rows + length * row_size;
+    Store* const kept = slot_rows - begin * row_size;
+    Store* const checkpoints = slot_rows + length * row_size;
     const CheckpointSchedule& schedule = keep.checkpoints;
     const int segment = begin / length;
     int first = 0;
@@ -247,8 +250,8 @@ struct GradientKernel {
   /// Calls visit(t, t_end, u) for the rows [begin, end), the last one first; what the next row
   /// needs is loaded before the step that hides the wait.
   template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void back(const Steps<L>& steps, const S* kept, int begin, int end,
-                                        Visit&& visit) const {
+  KOKKOS_FORCEINLINE_FUNCTION void back(const Steps<L>& steps, const Store* kept, int begin,
+                                        int end, Visit&& visit) const {
     if (begin == end) return;
     L t_end = steps.end_of(end - 1), t = steps.begin_of(end - 1);
     StateOf<F, T> u;

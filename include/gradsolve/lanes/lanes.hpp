@@ -103,6 +103,21 @@ template <class L>
 KOKKOS_FORCEINLINE_FUNCTION void store(ScalarOf<L>* to, const L& value) {
   *reinterpret_cast<L*>(to) = value;
 }
+/// The same in memory of another number type, lane by lane.
+template <class L, class Other>
+  requires(!std::is_same_v<Other, ScalarOf<L>>)
+KOKKOS_FORCEINLINE_FUNCTION L load(const Other* from) {
+  L value;
+  for (int lane = 0; lane < LaneTraits<L>::width; ++lane)
+    set_lane(value, lane, static_cast<ScalarOf<L>>(from[lane]));
+  return value;
+}
+template <class L, class Other>
+  requires(!std::is_same_v<Other, ScalarOf<L>>)
+KOKKOS_FORCEINLINE_FUNCTION void store(Other* to, const L& value) {
+  for (int lane = 0; lane < LaneTraits<L>::width; ++lane)
+    to[lane] = static_cast<Other>(lane_of(value, lane));
+}
 
 namespace detail {
 
