@@ -51,33 +51,30 @@ struct NewtonLimits {
   /// this: each component beside itself, or all beside the largest. A component that is a small
   /// difference of large ones is never known to better than these.
   static constexpr S stalls2 = square(S(0.8)), rough2 = square(512 * epsilon),
-                     rough_of_largest2 = square(64 * epsilon);
+                     rough_of_largest = 64 * epsilon;
 };
 
-/// How long a Newton step is: the means of (dk_i / u_i)^2 and of (dk_i / max_j u_j)^2, where u_i is
-/// the larger of the two ends of component i.
+/// How long a Newton step dk is: the mean of (dk_i / u_i)^2, where u_i is the larger of the two
+/// ends of component i; and the longest dk_i and the largest u_i of all.
 template <class L>
 struct NewtonStep {
-  L own2, of_largest2;
+  L own2, sum, largest;
 };
 template <class F, class L>
 KOKKOS_FORCEINLINE_FUNCTION NewtonStep<L> newton_step(const StateOf<F, L>& dk,
                                                       const StateOf<F, L>& u,
                                                       const StateOf<F, L>& k) {
   using S = ScalarOf<L>;
-  L own2(0), all2(0), largest(Kokkos::Experimental::norm_min_v<S>);
+  NewtonStep<L> step{L(0), L(0), L(0)};
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
     const L size = max(abs(u[i]), abs(u[i] + k[i])) + L(Kokkos::Experimental::norm_min_v<S>);
     const L r = dk[i] / size;
-    own2 = own2 + r * r;
-    largest = max(largest, size);
+    step.own2 = step.own2 + r * r;
+    step.sum = step.sum + abs(dk[i]);
+    step.largest = max(step.largest, size);
   });
-  for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    const L r = dk[i] / largest;
-    all2 = all2 + r * r;
-  });
-  constexpr S per_state = S(1) / S(F::num_states);
-  return {own2 * L(per_state), all2 * L(per_state)};
+  step.own2 = step.own2 * L(S(1) / S(F::num_states));
+  return step;
 }
 
 /// What is left of a stage's equation, in units of f: f(t_i, u + k) + known - mass k / (h gamma),
@@ -114,7 +111,7 @@ KOKKOS_FORCEINLINE_FUNCTION void solve_stage(const F& f, const L& t_i, const L& 
     const L size2 = length.own2, rate2 = step == 0 ? L(1) : size2 / last2;
     const MaskOf<L> later(step > 0);
     const MaskOf<L> rough =
-        size2 <= L(Limits::rough2) || length.of_largest2 <= L(Limits::rough_of_largest2);
+        size2 <= L(Limits::rough2) || length.sum <= L(Limits::rough_of_largest) * length.largest;
     const MaskOf<L> at_rounding = later && rate2 > L(Limits::stalls2) && rough;
     converged = converged || (moves && (size2 * rate2 <= L(Limits::rounding2) || at_rounding));
     const MaskOf<L> diverges = !(rate2 <= L(4)) && !rough;  // or is not a number
