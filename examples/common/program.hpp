@@ -37,7 +37,7 @@ class Arguments {
     T value{};
     const auto end = given.data() + given.size();
     const auto [stopped, error] = std::from_chars(given.data(), end, value);
-    if (error != std::errc() || stopped != end || value < least || value > most)
+    if (error != std::errc() || stopped != end || !(value >= least && value <= most))
       throw std::invalid_argument(std::string(name) + " is '" + std::string(given) +
                                   "', expected " + kind + " from " + std::to_string(least) +
                                   " to " + std::to_string(most));

@@ -13,7 +13,8 @@ namespace gradsolve {
 ///     auto gradient = gradsolve::gradient(exec, Lorenz{}, record, ensemble, SquaredNorm{});
 ///
 /// loss: a functor of the final state, or at_saves(times, functor); see observe/loss.hpp.
-/// Asynchronous in exec; `out` is reused.
+/// Asynchronous in exec, but where a memory budget asks for a new schedule of checkpoints (another
+/// mesh, so little memory that not every segment has one); `out` is reused.
 /// Memory: the states of the slices in flight, not of the ensemble (docs/memory.md).
 /// Throws InvalidArgument where the ensemble does not match the record.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,

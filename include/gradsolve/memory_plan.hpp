@@ -32,8 +32,8 @@ inline int size_of_chunk(std::size_t bytes, double bytes_a_trajectory, int most)
 
 /// The plan for n trajectories, by `method`, of `mean_steps` steps on average and `longest_steps`
 /// at most, on exec. Padding of slices is not in it (below 1% of the mesh where trajectories are
-/// many). Scalar: float or double. Throws InvalidArgument for negative numbers. Synchronises
-/// nothing.
+/// many); where time spans are Views the mesh is twice as large, and chunks are more. Scalar: float
+/// or double. Throws InvalidArgument for negative numbers. Synchronises nothing.
 template <class Scalar = double, int Width = 0, class Exec, class F, class M>
 MemoryPlan plan_memory(const Exec& exec, const F&, M, int n, double mean_steps, int longest_steps,
                        const Options& options = {}) {
@@ -52,7 +52,7 @@ MemoryPlan plan_memory(const Exec& exec, const F&, M, int n, double mean_steps, 
   plan.mesh = static_cast<std::size_t>(mean_steps * n * sizeof(Scalar));
   if (options.keep_states) plan.kept = static_cast<std::size_t>(mean_steps * n / width * row);
   plan.results = n * result_bytes_v<F, Scalar>;
-  plan.states = row * checkpoints.room * slots;
+  plan.states = row * checkpoints.room * slots + schedule_bytes(longest_steps, checkpoints);
   if constexpr (HasWeights<F>) {
     using Sums = typename SummingSystem<System, L, Backend<Exec>::threads_per_slice>::Sums;
     plan.weights = sizeof(Scalar) * slots * F::num_weights * Sums::numbers_a_weight;
@@ -61,9 +61,11 @@ MemoryPlan plan_memory(const Exec& exec, const F&, M, int n, double mean_steps, 
   plan.segment_steps = checkpoints.length;
   plan.replay_factor = replay_factor(longest_steps, checkpoints);
   const double bytes_a_trajectory = mean_steps * sizeof(Scalar) + result_bytes_v<F, Scalar>;
-  plan.chunk_size = size_of_chunk(half_of_budget(options), bytes_a_trajectory, Kokkos::max(n, 1));
-  const int after_first = n - Kokkos::min(n, pilot_chunk);
-  plan.num_chunks = (n > 0) + (after_first + plan.chunk_size - 1) / plan.chunk_size;
+  const int first = Kokkos::min(n, pilot_chunk), others = n - first;
+  const int size =
+      size_of_chunk(half_of_budget(options), bytes_a_trajectory, Kokkos::max(others, 1));
+  plan.num_chunks = (n > 0) + (others + size - 1) / size;
+  plan.chunk_size = others > 0 ? Kokkos::max(first, size) : first;
   return plan;
 }
 

@@ -17,7 +17,8 @@ struct MemoryPlan {
   /// Steps that the gradient replays for each step of the longest trajectory: 1 to 2 with a
   /// checkpoint for every segment, up to 5 with fewer.
   double replay_factor = 1;
-  /// Of record_and_gradient_in_chunks() with this budget: chunks in all, and trajectories of one.
+  /// Of record_and_gradient_in_chunks() with this budget: chunks in all, trajectories of the
+  /// largest.
   int num_chunks = 0, chunk_size = 0;
 
   std::size_t total() const { return mesh + kept + results + states + weights; }

@@ -67,7 +67,7 @@ struct Options {
 
   /// > 0: bytes for the states that a gradient keeps on its way. Where a trajectory has more steps
   /// than that has room for, it keeps a state now and then and replays what lies between: the same
-  /// gradient bit by bit, for one more replay (docs/memory.md). 0: what the device has.
+  /// gradient bit by bit, for one to four more replays (docs/memory.md). 0: what the device has.
   std::size_t memory_budget = 0;
 
   FirstStep first_step_rule = FirstStep::span_over_100;

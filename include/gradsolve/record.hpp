@@ -160,7 +160,7 @@ void record_with(const Exec& exec, const F& system, const Ensemble<States, Param
 template <int Width = 0, class Exec, class F, class M, class States, class Parameters,
           class Scalar = typename States::non_const_value_type>
 void record(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
-            const Options& options, Record<M, Scalar, typename Exec::memory_space>& out) {
+            Options options, Record<M, Scalar, typename Exec::memory_space>& out) {
   detail::check_solve<F, M, Exec>("record", system, ensemble, options);
   detail::leave_copies(out);
   out.saved = {};
@@ -172,7 +172,7 @@ void record(const Exec& exec, const F& system, M, const Ensemble<States, Paramet
 template <int Width = 0, class Exec, class F, class M, class States, class Parameters, class Scalar,
           class MemorySpace>
 void record(const Exec& exec, const F& system, M, const Ensemble<States, Parameters>& ensemble,
-            const SaveTimes<Scalar, MemorySpace>& times, const Options& options,
+            const SaveTimes<Scalar, MemorySpace>& times, Options options,
             Record<M, Scalar, typename Exec::memory_space>& out) {
   using namespace detail;
   check_solve<F, M, Exec>("record", system, ensemble, options);

@@ -15,12 +15,14 @@ struct HessianProduct {
   Gradient<Scalar, MemorySpace> gradient;
   Matrix u0;      ///< (n, N)
   Matrix params;  ///< (n, P); (1, P), summed, where the parameters are shared
+
+  detail::MovedFrom moved_from;  ///< Internal.
 };
 
 /// The Hessian of the loss times a direction (du0, dparams), by forward over reverse: the adjoint
 /// sweep in dual numbers. Exact, without differences. A direction View without memory stands for
 /// zero. The loss is as for gradient(), and twice differentiable.
-/// Asynchronous in exec. Throws InvalidArgument where shapes disagree.
+/// Asynchronous in exec, but as gradient() is. Throws InvalidArgument where shapes disagree.
 template <int Width = 0, class Exec, class F, class M, class Scalar, class MemorySpace,
           class States, class Parameters, class Loss, class DStates, class DParameters>
 void hessian_product(const Exec& exec, const F& system,
@@ -33,6 +35,7 @@ void hessian_product(const Exec& exec, const F& system,
   const auto sweep = reverse_sweep<false, Width>("hessian_product", exec, system, record, ensemble);
   check_direction<Exec>("hessian_product", "du0", du0, ensemble.states());
   check_direction<Exec>("hessian_product", "dparams", dparams, ensemble.params());
+  renew_if_moved_from(out);
   sweep.run(seed_of<F>("hessian_product", loss, ensemble),
             Direction<Scalar>{strided_const(du0), strided_const(dparams)}, out.gradient, out.u0,
             out.params);

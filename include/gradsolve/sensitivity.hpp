@@ -51,6 +51,7 @@ struct Variables {
   }
   template <class F>
   static Variables all_params() {
+    static_assert(F::num_params > 0, "the system has no parameters");
     return {.params = first(F::num_params)};
   }
 

@@ -189,10 +189,11 @@ int run(int argc, char** argv) {
 /// One line on stderr, whatever the text holds; the library's options by their names here.
 int complain(std::string text, ExitCode code) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  constexpr std::string_view option = "options.";
-  for (auto at = text.find(option); at != std::string::npos; at = text.find(option, at)) {
-    text.replace(at, option.size(), "--");
-    for (at += 2; std::islower(static_cast<unsigned char>(text[at])) || text[at] == '_'; ++at)
+  constexpr std::string_view option = ": options.";
+  if (const auto found = text.find(option); found != std::string::npos) {
+    text.replace(found, option.size(), ": --");
+    for (auto at = found + 4; std::islower(static_cast<unsigned char>(text[at])) || text[at] == '_';
+         ++at)
       if (text[at] == '_') text[at] = '-';
   }
   std::cerr << "gradsolve: " << text << '\n';

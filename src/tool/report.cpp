@@ -65,7 +65,7 @@ void add_memory(std::string& text, const MemoryPlan& plan) {
   if (plan.replay_factor > 1)
     add(text, "              states of %d steps at a time: %.2f steps replayed for each one",
         plan.segment_steps, plan.replay_factor);
-  if (plan.num_chunks > 1)
+  if (plan.num_chunks > 2)  // the first one is a small one, to see
     add(text, "              or %d chunks of up to %d (record_and_gradient_in_chunks)",
         plan.num_chunks, plan.chunk_size);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Gradients in double whose states on the way are kept in float: half of the memory, losses and
-// states bit by bit, derivatives to the digits of float.
+// Gradients in double whose states on the way are kept in float: half of the memory, final states
+// and their losses bit by bit, derivatives and losses at save times to the digits of float.
 #include <gradsolve/gradsolve.hpp>
 
 #include <support/ensembles.hpp>
@@ -68,6 +68,9 @@ TEST_F(FloatStore, OfSaves_AndOfCotangents) {
   gradient_with_times(Exec(), LotkaVolterra{}, recorded, ensemble, loss, out);
   expect_rounded(difference(out.u0, exact.u0));
   expect_rounded(difference(out.params, exact.params));
+
+  const auto losses = on_host(out.loss), exact_losses = on_host(exact.loss);
+  for (int i = 0; i < n; ++i) EXPECT_NEAR(losses(i) / exact_losses(i), 1, 1e-6) << i;
 
   const auto cotangents = matrix<double>(n, 2, [](int i, int j) { return i - j; });
   const auto product = vjp(Exec(), LotkaVolterra{}, recorded, ensemble, cotangents);

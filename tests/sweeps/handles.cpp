@@ -126,9 +126,28 @@ TEST(Handles, MovedFrom_AreAsNew) {
       },
       [](const auto& out) { return out.sensitivities; });
 
+  expect_renewed(
+      "hessian_product",
+      [&](const auto& e, HessianProduct<>* out = nullptr) {
+        return into(out, [&](auto& o) {
+          hessian_product(exec, system, recorded, e, SquaredNorm{}, e.states(), e.params(), o);
+        });
+      },
+      [](const auto& out) { return out.u0; });
+
   const auto first = std::move(recorded);
   EXPECT_THROW(gradient(exec, system, recorded, ensemble, SquaredNorm{}), InvalidArgument);
   EXPECT_THROW(step_ends(exec, recorded, 0), InvalidArgument);
+}
+
+TEST(Handles, OfARecord_TakeTheirOwnOptions_WhereACopyHasItsMemory) {
+  const auto inputs = lotka_volterra(5);
+  const auto ensemble = inputs.ensemble(0.0, 1.0);
+  auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, {.rtol = 1e-10});
+  const auto copy = recorded;
+  record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, recorded.options, recorded);
+  EXPECT_EQ(recorded.options.rtol, 1e-10);
+  EXPECT_TRUE(same_bits_everywhere(recorded.states, copy.states));
 }
 
 TEST(Handles, KeepWhatTheyHave_WhereAnArgumentIsRefused) {
@@ -150,6 +169,16 @@ TEST(Handles, KeepWhatTheyHave_WhereAnArgumentIsRefused) {
   EXPECT_THROW(replay(Exec(), LotkaVolterra{}, recorded, wrong.ensemble(0.0, 1.0), replayed),
                InvalidArgument);
   EXPECT_EQ(replayed.saved.extent(0), 5u);
+  // A budget that is too small, for more trajectories than the result has.
+  const auto more = lotka_volterra(7);
+  auto out_of_few = gradient(Exec(), LotkaVolterra{}, recorded, ensemble, SquaredNorm{});
+  const auto recorded_more =
+      record(Exec(), LotkaVolterra{}, Tsit5{}, more.ensemble(0.0, 1.0), {.memory_budget = 16});
+  EXPECT_THROW(gradient(Exec(), LotkaVolterra{}, recorded_more, more.ensemble(0.0, 1.0),
+                        SquaredNorm{}, out_of_few),
+               InvalidArgument);
+  EXPECT_EQ(out_of_few.loss.extent(0), 5u);
+
   // Before it records: the save times are those of another ensemble.
   const auto elsewhere = save_times(Exec(), wrong.ensemble(0.0, 1.0), std::vector{0.5});
   Gradient<> out;

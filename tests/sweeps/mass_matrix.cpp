@@ -186,6 +186,24 @@ TEST(Kvaerno5, GoesOnWhereAComponentIsRoundingAlone) {
   }
 }
 
+/// x' = 0, y' = -p y^3
+struct Apart {
+  static constexpr int num_states = 2, num_params = 1;
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION State<T, 2> operator()(const T&, const State<T, 2>& u,
+                                                     const Params<T, 1>& p) const {
+    return {T(0) * u[0], -p[0] * u[1] * u[1] * u[1]};
+  }
+};
+TEST(Kvaerno5, SolvesAComponentAsWell_BesideALargeOneThatDoesNotTouchIt) {
+  const Inputs<double> inputs{matrix<double>({{0, 1}, {1e16, 1}}), matrix<double>({{1e3}, {1e3}})};
+  const auto r = record(Exec(), Apart{}, Kvaerno5{}, inputs.ensemble(0.0, 10.0),
+                        {.rtol = 1e-8, .atol = 1e-10});
+  const auto u = on_host(r.states);
+  EXPECT_NEAR(u(0, 1) * std::sqrt(1 + 2e4), 1, 1e-7);
+  EXPECT_EQ(u(1, 1), u(0, 1));
+}
+
 TEST(ConsistentStart, OfAComponentThatIsZeroNeedsNoAtol_G6) {
   const auto inputs = robertson_dae(2);
   const auto r = record(Exec(), RobertsonDae{}, Rodas5P{}, inputs.ensemble(0.0, 1.0),

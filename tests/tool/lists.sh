@@ -3,7 +3,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash" "$@"
 
 # lists NAME COMMAND: a line of the command's output begins with the name.
-lists() { "$tool" "$2" | grep -q "^$1 " || fail "no '$1' in $2"; }
+lists() {
+  local output
+  output=$("$tool" "$2") || fail "exit $? of $2"
+  grep -q "^$1 " <<<"$output" || fail "no '$1' in $2"
+}
 
 for system in lorenz lotka_volterra van_der_pol linear pleiades magnet robertson hires orego e5 \
   brusselator orbits milky_way quintessence duffing keller_miksis; do

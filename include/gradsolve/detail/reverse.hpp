@@ -37,8 +37,8 @@ constexpr void check_data_accessible(const SavedLossSeed<LeastSquares<S, MemoryS
 template <class Exec, class Workspace>
 CheckpointSchedule schedule_checkpoints(const Exec& exec, int rows, const Checkpoints& plan,
                                         Workspace& work) {
+  if (!needs_schedule(rows, plan)) return {};
   const int count = num_checkpoints(rows, plan.length) + 1;
-  if (plan.places >= count - 1) return {};
   auto& segments = work.segments;
   if (segments.extent_int(0) != count || work.places != plan.places) {
     auto planned = plan_schedule(count, plan.places);
@@ -67,7 +67,8 @@ std::size_t check_states_budget(const char* function, const Mesh<S, MemorySpace>
 
 /// Buffer for the states of the slices in flight, `row` numbers a step, of `budget` bytes at most
 /// (0: what there is). Throws InvalidArgument where the budget has no room for one slice, and what
-/// Kokkos throws (std::runtime_error) where the memory has none.
+/// Kokkos throws (std::runtime_error) where the memory has none. Where memory ran out once, what it
+/// had then is the budget of the result's later sweeps, too.
 template <class Exec, class S, class MemorySpace, class Workspace>
 auto reserve_buffer(const char* function, const Exec& exec, const Mesh<S, MemorySpace>& mesh,
                     std::size_t row, std::size_t budget, Workspace& work) {
@@ -80,17 +81,18 @@ auto reserve_buffer(const char* function, const Exec& exec, const Mesh<S, Memory
     const std::size_t size = row * plan.room * slots;
     try {
       reserve(exec, work.buffer, size, "gradsolve::Gradient::buffer");
-      KeptStates<S, Store> kept{};
-      kept.num_slots = slots;
-      kept.segment_rows = plan.length;
-      kept.room = plan.room;
-      kept.checkpoints = schedule_checkpoints(exec, mesh.max_rows, plan, work);
-      kept.buffer = work.buffer.data();
-      return kept;
     } catch (const std::exception&) {  // out of memory
       budget = work.room = size * sizeof(Store) / 2;
       if (budget < least) throw;
+      continue;
     }
+    KeptStates<S, Store> kept{};
+    kept.num_slots = slots;
+    kept.segment_rows = plan.length;
+    kept.room = plan.room;
+    kept.checkpoints = schedule_checkpoints(exec, mesh.max_rows, plan, work);
+    kept.buffer = work.buffer.data();
+    return kept;
   }
 }
 
@@ -126,6 +128,8 @@ class ReverseSweep {
 
   template <class Seed, class Store>
   void run(const Seed& seed, bool with_loss, Gradient<Scalar, MemorySpace, Store>& out) const {
+    check_budget<Store>(1);
+    renew_if_moved_from(out);
     sweep<L>(seed, with_loss, {}, out);
     sum_shared(out, out.workspace.params_each, out.params);
     if constexpr (HasWeights<F>) count_left_out(out);
@@ -136,6 +140,8 @@ class ReverseSweep {
   void run(const Seed& seed, const Direction<Scalar>& direction, Gradient<Scalar, MemorySpace>& out,
            Matrix& product_u0, Matrix& product_params) const {
     static_assert(!HasWeights<F>, "no second derivatives of a system with weights");
+    check_budget<Scalar>(num_parts<Dual<L, 1>>);
+    renew_if_moved_from(out);
     auto& each = shared ? out.workspace.product_each : product_params;
     const int n = record_.size();
     resize_rows(exec_, product_u0, n, given, "gradsolve::HessianProduct::u0");
@@ -147,11 +153,19 @@ class ReverseSweep {
   }
 
  private:
+  /// Before anything of the result is touched.
+  template <class Store>
+  void check_budget(int parts) const {
+    const auto& mesh = record_.mesh;
+    if (!on_kept_states_ && record_.size() > 0)
+      check_states_budget(function_, mesh, row_numbers<System>(mesh.width) * parts * sizeof(Store),
+                          record_.options.memory_budget);
+  }
+
   template <class T, class Seed, class Store>
   void sweep(const Seed& seed, bool with_loss, const Product<Scalar, (num_parts<T> > 1)>& product,
              Gradient<Scalar, MemorySpace, Store>& out) const {
     const int n = record_.size();
-    renew_if_moved_from(out);
     resize_rows(exec_, out.states, n, F::num_states, "gradsolve::Gradient::states");
     resize_rows(exec_, out.u0, n, given, "gradsolve::Gradient::u0");
     resize_rows(exec_, out.params, shared ? 1 : n, P, "gradsolve::Gradient::params");

@@ -141,6 +141,16 @@ inline std::vector<Segment> plan_schedule(int count, int places) {
   return segments;
 }
 
+/// Whether not every segment has its own checkpoint.
+constexpr bool needs_schedule(int rows, const Checkpoints& plan) {
+  return plan.places < num_checkpoints(rows, plan.length);
+}
+constexpr std::size_t schedule_bytes(int rows, const Checkpoints& plan) {
+  return needs_schedule(rows, plan)
+             ? sizeof(Segment) * (num_checkpoints(rows, plan.length) + std::size_t(1))
+             : 0;
+}
+
 /// Steps that are taken on the way, there and back, for each step of the trajectory: from 1 to
 /// 1 + max_replays.
 inline double replay_factor(int rows, const Checkpoints& plan) {

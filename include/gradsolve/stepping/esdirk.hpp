@@ -39,7 +39,7 @@ struct StageGuess {
   }
 };
 
-/// When Newton's iteration of a stage ends.
+/// When Newton's iteration of a stage ends, by the sizes of its steps (relative_size2).
 template <class S>
 struct NewtonLimits {
   static constexpr int iterations = 25;
@@ -47,34 +47,38 @@ struct NewtonLimits {
   static constexpr S square(S x) { return x * x; }
   /// Converged: the error left, by the last rate of convergence.
   static constexpr S rounding2 = square(16 * epsilon);
-  /// An iteration that hardly shortens its steps is at its rounding where these are as short as
-  /// this: each component beside itself, or all beside the largest. A component that is a small
-  /// difference of large ones is never known to better than these.
-  static constexpr S stalls2 = square(S(0.8)), rough2 = square(512 * epsilon),
-                     rough_of_largest = 64 * epsilon;
+  /// Converged too: steps as short as this that hardly get shorter.
+  static constexpr S rough2 = square(512 * epsilon), stalls2 = square(S(0.8));
 };
 
-/// How long a Newton step dk is: the mean of (dk_i / u_i)^2, where u_i is the larger of the two
-/// ends of component i; and the longest dk_i and the largest u_i of all.
-template <class L>
-struct NewtonStep {
-  L own2, sum, largest;
-};
+/// The mean of (dk_i / size_i)^2, where size_i is the larger of the two ends of component i, or
+/// what the rounding of the other components reaches in it: a component that is a small difference
+/// of large ones is not known to better than that.
 template <class F, class L>
-KOKKOS_FORCEINLINE_FUNCTION NewtonStep<L> newton_step(const StateOf<F, L>& dk,
-                                                      const StateOf<F, L>& u,
-                                                      const StateOf<F, L>& k) {
+KOKKOS_FORCEINLINE_FUNCTION L relative_size2(const StateOf<F, L>& dk, const StateOf<F, L>& u,
+                                             const StateOf<F, L>& k, const StateOf<F, L>& reach) {
   using S = ScalarOf<L>;
-  NewtonStep<L> step{L(0), L(0), L(0)};
+  L sum(0);
   for_each_index<F::num_states>([&](int i) GRADSOLVE_INLINE_LAMBDA {
-    const L size = max(abs(u[i]), abs(u[i] + k[i])) + L(Kokkos::Experimental::norm_min_v<S>);
+    const L size =
+        max(max(abs(u[i]), abs(u[i] + k[i])), reach[i]) + L(Kokkos::Experimental::norm_min_v<S>);
     const L r = dk[i] / size;
-    step.own2 = step.own2 + r * r;
-    step.sum = step.sum + abs(dk[i]);
-    step.largest = max(step.largest, size);
+    sum = sum + r * r;
   });
-  step.own2 = step.own2 * L(S(1) / S(F::num_states));
-  return step;
+  return sum * L(S(1) / S(F::num_states));
+}
+
+/// |J| |u|: a relative error of all u_j changes f_i by that much, at most.
+template <class F, class L>
+KOKKOS_FORCEINLINE_FUNCTION StateOf<F, L> slopes_by_size(const MatrixOf<F, L>& jacobian,
+                                                         const StateOf<F, L>& u) {
+  constexpr int N = F::num_states;
+  StateOf<F, L> sum = filled<N>(L(0));
+  for_each_index<N>([&](int i) GRADSOLVE_INLINE_LAMBDA {
+    for_each_index<N>(
+        [&](int j) GRADSOLVE_INLINE_LAMBDA { sum[i] = sum[i] + abs(jacobian[i][j]) * abs(u[j]); });
+  });
+  return sum;
 }
 
 /// What is left of a stage's equation, in units of f: f(t_i, u + k) + known - mass k / (h gamma),
@@ -90,13 +94,14 @@ KOKKOS_FORCEINLINE_FUNCTION StateOf<F, T> stage_residual(
   return r;
 }
 
-/// Solves the equation of one stage from the guess in k. Each lane iterates by itself; k of one
-/// that does not converge is not a number.
+/// Solves the equation of one stage from the guess in k; reach: W^-1 |J| |u| / 16. Each lane
+/// iterates by itself; k of one that does not converge is not a number.
 template <class F, class L>
 KOKKOS_FORCEINLINE_FUNCTION void solve_stage(const F& f, const L& t_i, const L& inverse_hg,
                                              const StateOf<F, L>& u, const ParamsOf<F, L>& p,
-                                             const LuOf<F, L>& w, const StateOf<F, L>& known,
-                                             StateOf<F, L>& k, IntOf<L>& num_evaluations) {
+                                             const LuOf<F, L>& w, const StateOf<F, L>& reach,
+                                             const StateOf<F, L>& known, StateOf<F, L>& k,
+                                             IntOf<L>& num_evaluations) {
   using S = ScalarOf<L>;
   using Limits = NewtonLimits<S>;
   MaskOf<L> moves(true), converged(false);
@@ -107,14 +112,12 @@ KOKKOS_FORCEINLINE_FUNCTION void solve_stage(const F& f, const L& t_i, const L& 
     StateOf<F, L> next = advanced(k, L(1), dk);
     keep_where(moves, next, k);
     num_evaluations = num_evaluations + select(moves, IntOf<L>(1), IntOf<L>(0));
-    const NewtonStep<L> length = newton_step<F>(dk, u, next);
-    const L size2 = length.own2, rate2 = step == 0 ? L(1) : size2 / last2;
+    const L size2 = relative_size2<F>(dk, u, next, reach);
+    const L rate2 = step == 0 ? L(1) : size2 / last2;
     const MaskOf<L> later(step > 0);
-    const MaskOf<L> rough =
-        size2 <= L(Limits::rough2) || length.sum <= L(Limits::rough_of_largest) * length.largest;
-    const MaskOf<L> at_rounding = later && rate2 > L(Limits::stalls2) && rough;
+    const MaskOf<L> at_rounding = later && size2 <= L(Limits::rough2) && rate2 > L(Limits::stalls2);
     converged = converged || (moves && (size2 * rate2 <= L(Limits::rounding2) || at_rounding));
-    const MaskOf<L> diverges = !(rate2 <= L(4)) && !rough;  // or is not a number
+    const MaskOf<L> diverges = !(rate2 <= L(4));  // or is not a number
     moves = moves && !converged && !(later && diverges);
     last2 = size2;
   }
@@ -145,11 +148,18 @@ KOKKOS_FORCEINLINE_FUNCTION void solve_stages(const F& f, const L& t, const L& t
                                               StageValues<Stages, F, L>& s) {
   const L h = t_end - t, inverse_hg = L(coefficient<L, 1 / M::gamma>()) / h;
   LuOf<F, L> w;
+  StateOf<F, L> reach;
   {
     MatrixOf<F, L> jacobian;
     StateOf<F, L> time_slope;
     linearize(f, t, u, p, s.slope[0], jacobian, time_slope);
+    reach = slopes_by_size<F>(jacobian, u);
     factor_step_matrix<L>(f, inverse_hg, jacobian, w);
+    w.solve(reach);
+    // One eps of them is 16 eps of a sixteenth: the iteration's rounding.
+    constexpr ScalarOf<L> share = ScalarOf<L>(1.0 / 16);
+    for_each_index<F::num_states>(
+        [&](int i) GRADSOLVE_INLINE_LAMBDA { reach[i] = abs(reach[i]) * L(share); });
   }
   // An infinite Jacobian lets nothing move, which looks like convergence.
   const L finite = w.zero_if_finite();
@@ -160,7 +170,7 @@ KOKKOS_FORCEINLINE_FUNCTION void solve_stages(const F& f, const L& t, const L& t
     const StateOf<F, L> known = known_slopes<M, i>(s.slope);
     if (!combine<StageGuess<M, i>>(s.k, s.k[i])) s.k[i] = filled<F::num_states>(L(0));
     s.k[i][0] = s.k[i][0] + finite;
-    solve_stage(f, stage_time<M, i>(t, t_end, h), inverse_hg, u, p, w, known, s.k[i],
+    solve_stage(f, stage_time<M, i>(t, t_end, h), inverse_hg, u, p, w, reach, known, s.k[i],
                 s.num_evaluations);
     slope_of_stage<F>(inverse_hg, known, s.k[i], s.slope[i]);
   });
