@@ -90,14 +90,6 @@ TEST(Loss, ElsewhereComesBackAsCotangents) {
   }
 }
 
-TEST(Loss, CotangentsWithoutMemoryAreZero) {
-  const auto ensemble = lotka_volterra(n).ensemble(0.0, 1.0);
-  const auto recorded = record(Exec(), LotkaVolterra{}, Tsit5{}, ensemble, tight);
-  const auto pulled = vjp(Exec(), LotkaVolterra{}, recorded, ensemble, MatrixOf<double>());
-  const auto du0 = on_host(pulled.u0);
-  for (int i = 0; i < n; ++i) EXPECT_EQ(du0(i, 0), 0.0);
-}
-
 // ---- Spans ----
 
 TEST(Span, Backward) {

@@ -149,12 +149,10 @@ TEST(NonFinite, A7AHypotAtZeroHasADerivative) {
   EXPECT_EQ(du0(2, 1), 1.0);
   EXPECT_EQ(dc(2, 0), 7.0);
 
-  // A naive square root spoils the gradient of that trajectory and of no other.
+  // So has a naive square root: where its argument does not move, neither does it.
   const auto naive = gradient(Exec(), NaiveDrag{}, recorded, ensemble, SumAndDrag{});
   const auto naive_du0 = on_host(naive.u0), naive_dc = on_host(naive.params);
-  EXPECT_TRUE(std::isnan(naive_du0(2, 0)));
   for (int i = 0; i < n; ++i) {
-    if (i == 2) continue;
     EXPECT_LE(relative_difference(naive_du0(i, 0), du0(i, 0)), 1e-12);
     EXPECT_LE(relative_difference(naive_dc(i, 0), dc(i, 0)), 1e-12);
   }

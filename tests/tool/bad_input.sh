@@ -99,8 +99,8 @@ params "row 2, column 0 (counted from 0) is NaN" "$work/nan.csv"
 printf '1\n-inf\n' >"$work/infinite.csv"
 params "row 1, column 0 (counted from 0) is infinite" "$work/infinite.csv"
 
-# npy NAME DESCR SHAPE BYTES [MAGIC]
-bad_npy() {
+# raw_npy NAME DESCR SHAPE BYTES [MAGIC]: npy() of whatever is wrong.
+raw_npy() {
   local header="{'descr': $2, 'fortran_order': False, 'shape': $3, }"
   {
     printf %b "${5:-\\x93NUMPY\\x01\\0}\\x$(printf %02x ${#header})\\0"
@@ -111,17 +111,17 @@ bad_npy() {
 npy_refused() {
   local text=$1
   shift
-  bad_npy bad "$@"
+  raw_npy bad "$@"
   params "$text" "$work/bad.npy"
 }
 one='\0\0\0\0\0\0\xf0\x3f' nan='\0\0\0\0\0\0\xf8\x7f'
 inf='\0\0\0\0\0\0\xf0\x7f'
-npy data "'<f8'" '(2, 1, 3)' "$one$one$one$one$one$one"
+raw_npy data "'<f8'" '(2, 1, 3)' "$one$one$one$one$one$one"
 lorenz "has the shape (2, 1, 3), expected (4, 1, 3) or (1, 3): trajectories, save times, states" \
   --n 4 --save-times 1 --loss least-squares "$work/data.npy"
-npy data "'<f8'" '(3,)' "$one$one$one"
+raw_npy data "'<f8'" '(3,)' "$one$one$one"
 lorenz "has the shape (3,), expected" --n 4 --save-times 1 --loss least-squares "$work/data.npy"
-npy data "'<f8'" '(1, 3)' "$one$nan$inf"
+raw_npy data "'<f8'" '(1, 3)' "$one$nan$inf"
 lorenz "one is infinite" --n 4 --save-times 1 --loss least-squares "$work/data.npy"
 npy_refused "holds 8 bytes of numbers, expected 16" "'<f8'" '(2, 1)' "$one"
 npy_refused "holds 16 bytes of numbers, expected 8" "'<f8'" '(1, 1)' "$one$one"
