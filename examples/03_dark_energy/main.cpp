@@ -9,16 +9,6 @@ namespace {
 
 using namespace examples;
 
-/// Errors of dD_M/dtheta for all redshifts, relative to the largest of a column: members.
-Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& members) {
-  const auto d = on_host(derivatives);
-  return errors_of(d.extent_int(0), [&](int i) {
-    return largest_column_error(
-        [&](int z, int k) { return d(i, z, k); },
-        [&](int z, int k) -> double { return members[i]["ddistance"][z][k]; }, num_redshifts, 3);
-  });
-}
-
 /// The picture: by what share the distances of some universes answer to matter and to the field.
 void write_csv(const std::string& path, const Observables& seen, int count) {
   const auto w = on_host(seen.w);
@@ -63,7 +53,7 @@ bool universes(const char* name, const Exec& exec, int n, const nlohmann::json& 
   const Observables members_seen(exec, static_cast<int>(cases.size()));
   members.shoot(exec, cosmic_options);
   members.differentiate(exec, members_seen);
-  return derivative_errors(members_seen.d_distance, cases)
+  return column_errors(members_seen.d_distance, cases, "ddistance", 3)
              .meets(2e-5, "dD_M/d(Om, h, shape) of 8 members, worst column") &&
          good;
 }

@@ -9,16 +9,6 @@ namespace {
 
 using namespace examples;
 
-/// Errors of the angles' derivatives, relative to the largest of a column: members.
-Distribution derivative_errors(const Cube& derivatives, const nlohmann::json& members) {
-  const auto d = on_host(derivatives);
-  return errors_of(d.extent_int(0), [&](int i) {
-    return largest_column_error([&](int k, int v) { return d(i, k, v); },
-                                [&](int k, int v) -> double { return members[i]["dangles"][k][v]; },
-                                num_angles, num_binary_variables);
-  });
-}
-
 /// The picture: the angles of a few binaries along their way, from the solution as a function of v.
 void write_csv(const char* path, const Exec& exec, double separation, gradsolve::Options options) {
   options.keep_states = true;
@@ -70,7 +60,8 @@ bool binaries(const Exec& exec, int n, double separation, const nlohmann::json& 
   Binaries members(exec, members_of(reference), separation);
   members.solve(exec, options);
   members.differentiate(exec);
-  return derivative_errors(members.outcome().d_angles, reference["members"])
+  return column_errors(members.outcome().d_angles, reference["members"], "dangles",
+                       num_binary_variables)
              .meets(1e-6, "d angles / d(q, chi, angles0) of 8 members") &&
          good;
 }

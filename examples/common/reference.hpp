@@ -82,6 +82,19 @@ double largest_column_error(const X& x, const Y& y, int rows, int columns) {
   return largest;
 }
 
+/// The same of all members, whose derivatives are the reference's matrices of that key; the first
+/// `columns` of them.
+inline Distribution column_errors(const Cube& derivatives, const nlohmann::json& members,
+                                  const char* key, int columns) {
+  const auto d = on_host(derivatives);
+  return errors_of(d.extent_int(0), [&](int i) {
+    const auto& reference = members[i][key];
+    return largest_column_error([&](int j, int c) { return d(i, j, c); },
+                                [&](int j, int c) -> double { return reference[j][c]; },
+                                static_cast<int>(reference.size()), columns);
+  });
+}
+
 /// The same of member i, whose derivatives to the initial state and to the parameters are two
 /// matrices of the reference.
 template <class S>

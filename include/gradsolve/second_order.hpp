@@ -129,8 +129,7 @@ void gauss_newton_product(
     const Ensemble<States, Parameters>& ensemble,
     const LossAtSaves<LeastSquares<Scalar, DataSpace>, Scalar, TimesSpace>& loss,
     const DStates& du0, const DParameters& dparams, GaussNewtonProduct<Scalar, MemorySpace>& out) {
-  static_assert(Kokkos::SpaceAccessibility<Exec, DataSpace>::accessible,
-                "data that a sweep reads must be accessible from its execution space");
+  detail::check_data_space<Exec, DataSpace>();
   Kokkos::Profiling::ScopedRegion region("gradsolve::gauss_newton_product");
   detail::check_data("gauss_newton_product", loss.loss, ensemble.size(), loss.times.size(),
                      F::num_states);

@@ -23,13 +23,18 @@ auto seed_of(const char* function, const LossAtSaves<Loss, S, MemorySpace>& loss
   return SavedLossSeed<Loss, S>{loss.times.access(), loss.loss};
 }
 
+/// Of data that a sweep reads.
+template <class Exec, class MemorySpace>
+constexpr void check_data_space() {
+  static_assert(Kokkos::SpaceAccessibility<Exec, MemorySpace>::accessible,
+                "data that a sweep reads must be accessible from its execution space");
+}
 /// Of a loss that reads data.
 template <class Exec, class Seed>
 constexpr void check_data_accessible(const Seed&) {}
 template <class Exec, class S, class MemorySpace>
 constexpr void check_data_accessible(const SavedLossSeed<LeastSquares<S, MemorySpace>, S>&) {
-  static_assert(Kokkos::SpaceAccessibility<Exec, MemorySpace>::accessible,
-                "data that a sweep reads must be accessible from its execution space");
+  check_data_space<Exec, MemorySpace>();
 }
 
 /// Puts the schedule of checkpoints on the device, where each segment's own is not enough.
@@ -52,38 +57,44 @@ CheckpointSchedule schedule_checkpoints(const Exec& exec, int rows, const Checkp
   return {segments.data()};
 }
 
-/// Refuses a budget (0: none) that has no room for the states of one slice, row_bytes a step:
-/// it is the user's over `share`. Returns the bytes that it takes.
+/// Bytes that the states of one slice take at least, row_bytes a step.
 template <class S, class MemorySpace>
-std::size_t check_states_budget(const char* function, const Mesh<S, MemorySpace>& mesh,
-                                std::size_t row_bytes, std::size_t budget, int share = 1) {
-  const std::size_t least = row_bytes * least_room(mesh.max_rows);
-  if (budget > 0 && budget < least)
+std::size_t least_states_bytes(const Mesh<S, MemorySpace>& mesh, std::size_t row_bytes) {
+  return row_bytes * least_room(mesh.max_rows);
+}
+/// Refuses a budget (0: none) that has no room for them: it is the user's over `share`.
+template <class S, class MemorySpace>
+void check_states_budget(const char* function, const Mesh<S, MemorySpace>& mesh,
+                         std::size_t row_bytes, std::size_t budget, int share = 1) {
+  if (budget == 0) return;
+  const std::size_t least = least_states_bytes(mesh, row_bytes);
+  if (budget < least)
     refuse(function, "options.memory_budget", std::to_string(budget * share) + " bytes",
            "at least " + std::to_string(least * share) + " for the states of a slice of " +
                std::to_string(mesh.max_rows) + " steps");
-  return least;
 }
 
 /// Buffer for the states of the slices in flight, `row` numbers a step, of `budget` bytes at most
-/// (0: what there is). Throws InvalidArgument where the budget has no room for one slice, and what
-/// Kokkos throws (std::runtime_error) where the memory has none. Where memory ran out once, what it
+/// (0: what there is), which check_states_budget() has let pass. Throws what Kokkos throws
+/// (std::runtime_error) where memory has no room for one slice. Where memory ran out once, what it
 /// had then is the budget of the result's later sweeps, too.
 template <class Exec, class S, class MemorySpace, class Workspace>
-auto reserve_buffer(const char* function, const Exec& exec, const Mesh<S, MemorySpace>& mesh,
-                    std::size_t row, std::size_t budget, Workspace& work) {
+auto reserve_buffer(const Exec& exec, const Mesh<S, MemorySpace>& mesh, std::size_t row,
+                    std::size_t budget, Workspace& work) {
   using Store = typename decltype(work.buffer)::value_type;
+  const std::size_t row_bytes = row * sizeof(Store);
   const int max_slots = Kokkos::min(Backend<Exec>::num_slots(exec), mesh.num_slices);
-  const std::size_t least = check_states_budget(function, mesh, row * sizeof(Store), budget);
-  if (work.room >= least && (budget == 0 || work.room < budget)) budget = work.room;
+  if (work.room > 0 && (budget == 0 || work.room < budget) &&
+      work.room >= least_states_bytes(mesh, row_bytes))
+    budget = work.room;
   while (true) {
-    const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row * sizeof(Store), budget);
+    const auto [slots, plan] = plan_states(max_slots, mesh.max_rows, row_bytes, budget);
     const std::size_t size = row * plan.room * slots;
     try {
       reserve(exec, work.buffer, size, "gradsolve::Gradient::buffer");
     } catch (const std::exception&) {  // out of memory
       budget = work.room = size * sizeof(Store) / 2;
-      if (budget < least) throw;
+      if (budget < least_states_bytes(mesh, row_bytes)) throw;
       continue;
     }
     KeptStates<S, Store> kept{};
@@ -257,8 +268,7 @@ class ReverseSweep {
       kept.num_trajectories = record_.size();
       kept.segment_rows = kept.room = 1;  // where no trajectory took a step, nothing was kept
     } else {
-      kept = reserve_buffer(function_, exec_, record_.mesh,
-                            row_numbers<System>(record_.mesh.width) * parts,
+      kept = reserve_buffer(exec_, record_.mesh, row_numbers<System>(record_.mesh.width) * parts,
                             record_.options.memory_budget, work);
     }
     kept.taken = work.taken.data();
